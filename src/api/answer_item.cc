@@ -14,8 +14,7 @@ AnswerItem AnswerItem::from_json(std::string json) {
 Result<value::Item> AnswerItem::take() && {
   if (auto* item = std::get_if<value::Item>(&content_)) return std::move(*item);
   if (const auto* stored = std::get_if<value::StoredItem>(&content_)) return stored->parse();
-  thread_local value::JsonParser parser;
-  return value::decode_stored_item(TRY(parser.parse(std::get<Text>(content_).json)));
+  return value::parse_item(std::get<Text>(content_).json);
 }
 
 void AnswerItem::write(value::JsonWriter& json) const {
@@ -34,16 +33,14 @@ std::size_t AnswerItem::bytes() const {
   return std::get<value::StoredItem>(content_).json().size();
 }
 
+AnswerItems::AnswerItems(std::vector<value::Item> items) : content_(std::move(items)) {
+  for (const auto& item : std::get<std::vector<value::Item>>(content_)) value_bytes_ += value::item_size_bytes(item);
+}
+
 void AnswerItems::add(std::string_view json) {
   auto& text = std::get<std::string>(content_);
   if (!text.empty()) text += ',';
   text += json;
-}
-
-void AnswerItems::add(const value::Item& item) {
-  auto& text = std::get<std::string>(content_);
-  if (!text.empty()) text += ',';
-  value::append_json(text, item);
 }
 
 void AnswerItems::add(const AnswerItem& item) {
@@ -53,32 +50,35 @@ void AnswerItems::add(const AnswerItem& item) {
   item.write(json);
 }
 
-std::size_t AnswerItems::made_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& item : std::get<std::vector<value::Item>>(content_)) bytes += value::item_size_bytes(item);
-  return bytes;
+void AnswerItems::add(value::Item item) {
+  if (auto* values = std::get_if<std::vector<value::Item>>(&content_)) {
+    value_bytes_ += value::item_size_bytes(item);
+    values->push_back(std::move(item));
+    return;
+  }
+  auto& text = std::get<std::string>(content_);
+  if (!text.empty()) text += ',';
+  value::append_json(text, item);
 }
 
 std::optional<AnswerItem> AnswerItems::take_only() && {
-  auto json = std::move(*this).take_json();
+  if (auto* values = std::get_if<std::vector<value::Item>>(&content_)) {
+    return values->empty() ? std::nullopt : std::optional<AnswerItem>(std::move(values->front()));
+  }
+  auto json = std::get<std::string>(std::move(content_));
   if (json.empty()) return std::nullopt;
   return AnswerItem::from_json(std::move(json));
 }
 
 Result<std::vector<value::Item>> AnswerItems::take() && {
-  if (auto* made = std::get_if<std::vector<value::Item>>(&content_)) return std::move(*made);
-  std::vector<value::Item> items;
-  thread_local value::JsonParser parser;
-  const auto array = TRY(parser.parse('[' + std::get<std::string>(content_) + ']')).array();
-  items.reserve(array.size());
-  for (const auto item : array) items.push_back(TRY(value::decode_stored_item(item)));
-  return items;
+  if (auto* values = std::get_if<std::vector<value::Item>>(&content_)) return std::move(*values);
+  return value::parse_items(std::get<std::string>(content_));
 }
 
 std::string AnswerItems::take_json() && {
-  if (const auto* made = std::get_if<std::vector<value::Item>>(&content_)) {
+  if (auto* values = std::get_if<std::vector<value::Item>>(&content_)) {
     AnswerItems written;
-    for (const auto& item : *made) written.add(item);
+    for (auto& item : *values) written.add(std::move(item));
     return std::move(written).take_json();
   }
   return std::get<std::string>(std::move(content_));

@@ -41,21 +41,22 @@ class AnswerItem {
   std::variant<value::StoredItem, value::Item, Text> content_;
 };
 
-// The items of a page, in order.  Items that were read are kept as one text, which goes to the wire as it is.  A value
-// type.
+// The items of a page, in order.  For the wire they are one JSON text, to which an item is added as it is stored.  For
+// a caller in this process they are values, so that no item is printed and parsed again.  A value type.
 class AnswerItems {
  public:
-  AnswerItems() = default;
-  explicit AnswerItems(std::vector<value::Item> items) : content_(std::move(items)) {}
+  AnswerItems() = default;                               // an empty JSON text
+  explicit AnswerItems(std::vector<value::Item> items);  // values
 
-  // Adds the JSON of an item, or an item; only to what was made without items.
+  bool has_values() const { return content_.index() == 1; }
+  // Adds an item as JSON; only to a text.
   void add(std::string_view json);
-  void add(const value::Item& item);
   void add(const AnswerItem& item);
+  void add(value::Item item);
   // What they take in an answer, about.
   std::size_t bytes() const {
     const auto* text = std::get_if<std::string>(&content_);
-    return text != nullptr ? text->size() : made_bytes();
+    return text != nullptr ? text->size() : value_bytes_;
   }
 
   // Errors: Corruption.
@@ -66,9 +67,8 @@ class AnswerItems {
   std::string take_json() &&;
 
  private:
-  std::size_t made_bytes() const;
-
   std::variant<std::string, std::vector<value::Item>> content_;
+  std::size_t value_bytes_ = 0;
 };
 
 }  // namespace stator::api

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "stator/api/answer_item.h"
 #include "stator/api/json/json_members.h"
 #include "stator/api/no_memory.h"
 #include "stator/api/operations.h"
@@ -29,14 +31,18 @@ inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)};
 // thread that answers.
 class CallContext {
  public:
-  explicit CallContext(Environment& environment, const CallOptions& options = {})
-      : environment_(&environment), options_(options), memory_(options.memory, MemoryPart::Answers) {}
+  // `typed`: the caller is in this process and takes values.
+  explicit CallContext(Environment& environment, const CallOptions& options = {}, bool typed = false)
+      : environment_(&environment), options_(options), memory_(options.memory, MemoryPart::Answers), typed_(typed) {}
 
   engine::Engine& engine() const { return environment_->engine; }
   expr::Cache& expressions() const { return environment_->expressions; }
   const Environment& environment() const { return *environment_; }
   // The address by which the client reached the service, if there is one; valid until the operation's function returns.
   std::string_view endpoint() const { return options_.endpoint; }
+
+  // The list to which a read adds its items: JSON or values, as the caller takes them.
+  AnswerItems no_items() const { return typed_ ? AnswerItems(std::vector<value::Item>()) : AnswerItems(); }
 
   // For what a write holds while it waits.
   MemoryClaim write_memory() const { return {options_.memory, MemoryPart::Values}; }
@@ -83,6 +89,7 @@ class CallContext {
   std::string table_;
   CallOptions options_;
   MemoryClaim memory_;  // of the answer, where it was claimed
+  bool typed_;
   bool takes_long_ = false;
   std::optional<double> units_;
 };

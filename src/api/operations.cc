@@ -222,7 +222,7 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
 }
 
 void Operations::run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options) {
-  std::visit(TypedRun{CallContext(state_->environment, options), std::move(reply)}, std::move(request));
+  std::visit(TypedRun{CallContext(state_->environment, options, true), std::move(reply)}, std::move(request));
 }
 
 }  // namespace stator::api

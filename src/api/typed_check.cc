@@ -96,7 +96,7 @@ Result<void> check_attribute_name(std::string_view name) {
   return value::check_name(name);
 }
 
-Result<void> check_token(const std::optional<RequestToken>& token) {
+Result<void> check_token(const std::optional<ClientRequestToken>& token) {
   if (!token) return {};
   const auto length = length_of(token->text);
   if (length < 1 || length > kMaxTokenLength) {

@@ -1,6 +1,11 @@
 #include "stator/base/random.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <random>
+
+#include "stator/base/assert.h"
 
 namespace stator {
 
@@ -39,6 +44,16 @@ std::string Random::uuid() {
     }
   }
   return text;
+}
+
+void fill_with_entropy(std::span<unsigned char> bytes) {
+  constexpr std::size_t kAtOnce = 256;  // getentropy() gives no more
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min(kAtOnce, bytes.size()));
+    STATOR_ASSERT(::getentropy(part.data(), part.size()) == 0,
+                  "the kernel gives so many random bytes to every process");
+    bytes = bytes.subspan(part.size());
+  }
 }
 
 }  // namespace stator

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "stator/base/mutex.h"
@@ -23,5 +24,8 @@ class Random {
   Mutex mutex_;
   std::uint64_t state_ GUARDED_BY(mutex_);
 };
+
+// Random bytes of the kernel, for secrets.
+void fill_with_entropy(std::span<unsigned char> bytes);
 
 }  // namespace stator

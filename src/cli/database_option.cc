@@ -68,16 +68,16 @@ Result<Where> find_database(const CLI::App& action) {
   return Where{.folder = std::move(loaded.config.data), .endpoint = {}, .store = std::move(loaded.config.store)};
 }
 
-Result<Database> open_database(const CLI::App& action) {
+Result<OpenedDatabase> open_database(const CLI::App& action) {
   const auto where = TRY(find_database(action));
-  Database database;
+  OpenedDatabase database;
   if (!where.endpoint.empty()) {
     const auto options = TRY(client::RemoteOptions::from_environment(where.endpoint, client::process_environment()));
     database.client = TRY(client::RemoteClient::open(options));
     return database;
   }
   database.instance = TRY(library::Instance::open({.data_folder = where.folder, .store = where.store}));
-  database.client = std::make_unique<client::InProcessClient>(database.instance->service());
+  database.client = std::make_unique<client::InProcessClient>(database.instance->operations());
   return database;
 }
 

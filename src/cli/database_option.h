@@ -31,11 +31,11 @@ struct Where {
 // Errors: Usage.
 Result<Where> find_database(const CLI::App& action);
 
-struct Database {
+struct OpenedDatabase {
   std::unique_ptr<library::Instance> instance;  // none: at an endpoint
   std::unique_ptr<client::Client> client;
 };
 // Errors: Usage, Storage, Corruption.
-Result<Database> open_database(const CLI::App& action);
+Result<OpenedDatabase> open_database(const CLI::App& action);
 
 }  // namespace stator::cli

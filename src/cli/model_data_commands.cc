@@ -102,7 +102,7 @@ std::shared_ptr<const model::Model> load(const std::string& file) {
   return std::make_shared<const model::Model>(std::move(*loaded.model));
 }
 
-void print_finding(const runtime::Finding& finding, runtime::FindingState state) {
+void print_finding(const runtime::RowFinding& finding, runtime::FindingState state) {
   fmt::print("{}: {} {} {}\n", runtime::finding_name(finding.kind), finding.entity, runtime::key_text(finding.key),
              finding.what);
   fmt::print("  expected {}\n  found    {}\n", finding.expected.empty() ? "nothing" : finding.expected,
@@ -350,7 +350,7 @@ int migrate_model(const CLI::App& action) {
   fmt::print("{} things rewritten\n", report->rewritten);
   if (report->complete) return kDone;
   const bool taken = std::any_of(report->unresolved.begin(), report->unresolved.end(), [](const auto& finding) {
-    return finding.kind == runtime::Finding::Kind::Key && finding.what == runtime::kPrimaryKey;
+    return finding.kind == runtime::RowFinding::Kind::Key && finding.what == runtime::kPrimaryKey;
   });
   if (taken) {
     fmt::print(stderr,

@@ -14,7 +14,7 @@ namespace {
 TEST(CallAndWait, WaitsForTheReplyOnAnyThread) {
   const auto instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client(instance->service());
+  InProcessClient client(instance->operations());
   ASSERT_TRUE(call_and_wait(client, "CreateTable",
                             R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",
                                 "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],
@@ -28,7 +28,7 @@ TEST(CallAndWait, WaitsForTheReplyOnAnyThread) {
         EXPECT_TRUE(call_and_wait(client, "PutItem", fmt::format(R"({{"TableName":"Table","Item":{}}})", key)).ok());
         const auto reply = call_and_wait(client, "GetItem", fmt::format(R"({{"TableName":"Table","Key":{}}})", key));
         ASSERT_TRUE(reply.ok());
-        EXPECT_EQ(std::get<std::string>(reply.outcome), fmt::format(R"({{"Item":{}}})", key));
+        EXPECT_EQ(*reply.outcome, fmt::format(R"({{"Item":{}}})", key));
       }
     });
   }
@@ -37,10 +37,10 @@ TEST(CallAndWait, WaitsForTheReplyOnAnyThread) {
 TEST(CallAndWait, GivesAFaultLikeAnyReply) {
   const auto instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client(instance->service());
+  InProcessClient client(instance->operations());
   const auto reply = call_and_wait(client, "DescribeTable", R"({"TableName":"None"})");
   ASSERT_FALSE(reply.ok());
-  EXPECT_EQ(std::get<api::Fault>(reply.outcome).name(), "ResourceNotFoundException");
+  EXPECT_EQ(reply.outcome.error().name(), "ResourceNotFoundException");
 }
 
 }  // namespace

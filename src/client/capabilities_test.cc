@@ -57,10 +57,10 @@ TEST(Capabilities, AreNotGuessedWhenTheEndpointCannotBeAsked) {
 TEST(Capabilities, AreAllThereInProcessAndAskingLeavesNothingBehind) {
   const auto instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client(instance->service());
+  InProcessClient client(instance->operations());
   const auto required = require_capabilities(client);
   EXPECT_TRUE(required) << required.error().message;
-  EXPECT_EQ(std::get<std::string>(call_and_wait(client, "ListTables", "{}").outcome), R"({"TableNames":[]})");
+  EXPECT_EQ(*call_and_wait(client, "ListTables", "{}").outcome, R"({"TableNames":[]})");
 }
 
 }  // namespace

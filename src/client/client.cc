@@ -24,8 +24,8 @@ void Client::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   const auto name = api::operation_name(request);
   const auto json = encode_request(request);
   call(name, json, [request = std::move(request), reply = std::move(reply)](api::Reply answer) mutable {
-    if (auto* fault = std::get_if<api::Fault>(&answer.outcome)) return reply(std::move(*fault));
-    reply(decode_answer(request, std::get<std::string>(answer.outcome)));
+    if (!answer.ok()) return reply(std::move(answer.outcome).error());
+    reply(decode_answer(request, *answer.outcome));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "stator/api/json/item_names.h"
+#include "stator/api/json/shape.h"
 #include "stator/api/json/statement_fields.h"
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
@@ -417,6 +418,30 @@ Result<AnyAnswer, api::Fault> decode_answer(const AnyRequest& request, std::stri
       .type = std::string(kUnexpectedAnswer),
       .message = fmt::format("the database's answer to {} could not be read", api::operation_name(request)),
       .server_side = true};
+}
+
+std::string asking_for_capacity(std::string_view operation, std::string_view request) {
+  constexpr std::string_view kMember = "ReturnConsumedCapacity";
+  const auto* shape = api::input_shape(operation);
+  if (shape == nullptr || shape->find(kMember) == shape->members.size()) return std::string(request);
+  value::JsonParser parser;
+  const auto json = parser.parse(request);
+  if (!json || !json->is_object() || (*json)[kMember]) return std::string(request);
+  const auto members = request.substr(request.find('{') + 1);
+  return fmt::format("{{\"{}\":\"INDEXES\"{}{}", kMember, json->object().size() == 0 ? "" : ",", members);
+}
+
+std::optional<double> consumed_units(std::string_view answer) {
+  if (answer.find("\"ConsumedCapacity\"") == std::string_view::npos) return std::nullopt;
+  value::JsonParser parser;
+  const auto json = parser.parse(answer);
+  if (!json) return std::nullopt;
+  const auto consumed = (*json)["ConsumedCapacity"];
+  if (consumed.is_object()) return number_at(consumed.object(), "CapacityUnits");
+  if (!consumed.is_array()) return std::nullopt;
+  double units = 0;
+  for (const auto each : consumed.array()) units += number_at(each.object(), "CapacityUnits");
+  return units;
 }
 
 void decode_members(const JsonObject& json, api::Fault& fault) {

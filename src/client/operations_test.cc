@@ -7,6 +7,7 @@
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
 #include "stator/client/call.h"
+#include "stator/client/operation_json.h"
 #include "stator/expr/build.h"
 #include "stator/library/instance.h"
 
@@ -66,7 +67,7 @@ class OperationsTest : public ::testing::Test {
 
   std::unique_ptr<library::Instance> instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client{instance->service()};
+  InProcessClient client{instance->operations()};
   WireClient wire{client};
 };
 
@@ -167,6 +168,32 @@ TEST_F(OperationsTest, ARecordThatIsNoneKeepsItsText) {
             "7");
 }
 
+TEST_F(OperationsTest, PagesHaveTheSameItemsBothWays) {
+  create_orders();
+  for (const auto* id : {"a", "b", "c"}) put(id);
+  const auto items = [](Client& asked, const PageRequest& page) {
+    auto answer = ask(asked, ScanRequest{.page = page});
+    const auto told = fmt::format("{} of {}: ", answer->count, answer->scanned);
+    return told + std::move(answer->items).take_json();
+  };
+  const auto b = expr::to_condition(expr::compare("pk", expr::Op::Equal, AttributeValue::string("b")));
+  const expr::Projection none(std::vector{expr::Path{.attribute = "other", .elements = {}}});
+  EXPECT_EQ(items(client, {.table = "Orders"}), items(wire, {.table = "Orders"}));
+  for (const auto& [page, expected] :
+       {std::pair(PageRequest{.table = "Orders", .filter = b}, R"(1 of 3: {"pk":{"S":"b"}})"),
+        std::pair(PageRequest{.table = "Orders", .filter = b, .projection = none}, "1 of 3: {}"),
+        std::pair(PageRequest{.table = "Orders", .filter = b, .select = Selection::Count}, "1 of 3: ")}) {
+    EXPECT_EQ(items(client, page), expected);
+    EXPECT_EQ(items(wire, page), expected);
+  }
+  const BatchGetItemRequest batch{
+      .tables = {{.table = "Orders", .keys = {{{"pk", AttributeValue::string("b")}}}, .projection = none}}};
+  for (Client* asked : std::initializer_list<Client*>{&client, &wire}) {
+    auto answer = ask(*asked, batch);
+    EXPECT_EQ(std::move(answer->responses.at(0).items).take_json(), "{}");
+  }
+}
+
 TEST_F(OperationsTest, StatementsAnswerTheSameBothWays) {
   create_orders();
   for (const auto* id : {"a", "b", "c"}) put(id);
@@ -195,7 +222,7 @@ TEST_F(OperationsTest, StatementsAnswerTheSameBothWays) {
 TEST_F(OperationsTest, ATokenMakesARepeatedTransactionHarmless) {
   create_orders();
   const ExecuteTransactionRequest insert{.statements = {{.statement = R"(INSERT INTO "Orders" VALUE {'pk': 'x'})"}},
-                                         .token = RequestToken{"token", 1}};
+                                         .token = ClientRequestToken{"token", 1}};
   for (Client* way : {static_cast<Client*>(&client), static_cast<Client*>(&wire)}) {
     auto named = insert;
     named.token->text += way == &client ? "1" : "2";
@@ -210,7 +237,7 @@ TEST_F(OperationsTest, ATokenAloneTellsTransactionsApart) {
   const auto key = [](std::string_view id) { return value::Item{{"pk", AttributeValue::string(id)}}; };
   const auto writes = [&](std::string_view id, std::optional<expr::Condition> condition = {}) {
     return TransactWriteItemsRequest{.items = {{.table = "Orders", .item = key(id), .condition = std::move(condition)}},
-                                     .token = RequestToken{.text = "writes"}};
+                                     .token = ClientRequestToken{.text = "writes"}};
   };
   const auto outcome = [&](const auto& request) {
     const auto answer = ask(client, request);
@@ -225,7 +252,7 @@ TEST_F(OperationsTest, ATokenAloneTellsTransactionsApart) {
   const auto statement = [&](std::string_view id) {
     return ExecuteTransactionRequest{.statements = {{.statement = R"(INSERT INTO "Orders" VALUE {'pk': ?})",
                                                      .parameters = {{AttributeValue::string(id)}}}},
-                                     .token = RequestToken{.text = "statements"}};
+                                     .token = ClientRequestToken{.text = "statements"}};
   };
   EXPECT_EQ(outcome(statement("c")), "ok");
   EXPECT_EQ(outcome(statement("c")), "ok");
@@ -270,8 +297,8 @@ TEST_F(OperationsTest, AReadWithALargeAnswerStopsWhereItHasToBeQuick) {
   const auto takes_long = [&](std::string_view operation, std::string body, std::size_t quick_bytes) {
     body.reserve(body.size() + value::kJsonPadding);
     bool answer = false;
-    instance->service().call(operation, body, [&](const Reply& reply) { answer = reply.takes_long; },
-                             {.quick_bytes = quick_bytes});
+    instance->operations().call(operation, body, [&](const Reply& reply) { answer = reply.takes_long; },
+                                {.quick_bytes = quick_bytes});
     return answer;
   };
   constexpr std::size_t kQuick = std::size_t{2} << 20;
@@ -308,6 +335,25 @@ class OneAnswer final : public Client {
  private:
   std::string answer_;
 };
+
+TEST(ConsumedUnits, AreThoseOfAllTables) {
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":{"CapacityUnits":2.5}})"), 2.5);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":[{"CapacityUnits":2},{"CapacityUnits":1}]})"), 3.0);
+  EXPECT_EQ(consumed_units("{}"), std::nullopt);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity)"), std::nullopt);
+}
+
+TEST(ConsumedUnits, AreAskedForByAMemberOfTheRequest) {
+  EXPECT_EQ(asking_for_capacity("Scan", R"({"TableName":"T"})"),
+            R"({"ReturnConsumedCapacity":"INDEXES","TableName":"T"})");
+  EXPECT_EQ(asking_for_capacity("Scan", " { } "), R"({"ReturnConsumedCapacity":"INDEXES" } )");
+  EXPECT_EQ(asking_for_capacity("PutItem", R"({"Item":{"ReturnConsumedCapacity":{"S":"x"}}})"),
+            R"({"ReturnConsumedCapacity":"INDEXES","Item":{"ReturnConsumedCapacity":{"S":"x"}}})");
+  for (const auto* unchanged : {R"({"TableName":"T","ReturnConsumedCapacity":"TOTAL"})", "[1]", R"({"TableName)"}) {
+    EXPECT_EQ(asking_for_capacity("Scan", unchanged), unchanged);
+  }
+  EXPECT_EQ(asking_for_capacity("ListTables", "{}"), "{}") << "which has no such member";
+}
 
 TEST(Unprocessed, WritesComeBackFromABatch) {
   OneAnswer endpoint(R"({"UnprocessedItems":{"Orders":[{"PutRequest":{"Item":{"pk":{"S":"a"},"n":{"N":"1"}}}},

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "stator/api/json/shape.h"
@@ -243,9 +242,7 @@ void RemoteClient::Impl::attempt(std::unique_ptr<RemoteCall> call) {
 
   const auto& origin = *call->origin;
   transport.send(origin, std::move(request), [this, call = std::move(call)](http::Exchange exchange) mutable {
-    auto* const response = std::get_if<http::ClientResponse>(&exchange);
-    auto outcome = response != nullptr ? outcome_of(std::move(*response), *call->origin)
-                                       : outcome_of(std::get<http::ClientFailure>(std::move(exchange)));
+    auto outcome = exchange ? outcome_of(std::move(*exchange), *call->origin) : outcome_of(std::move(exchange).error());
     finish(std::move(call), std::move(outcome));
   });
 }
@@ -253,7 +250,7 @@ void RemoteClient::Impl::attempt(std::unique_ptr<RemoteCall> call) {
 void RemoteClient::Impl::finish(std::unique_ptr<RemoteCall> call, Attempt outcome) {
   if (outcome.reply.ok()) quota = std::min(kQuota, quota + (call->paid > 0 ? call->paid : kReward));
   if (outcome.verdict == Verdict::MaybeDone && !call->reads) {
-    call->doubt = std::get<api::Fault>(outcome.reply.outcome);
+    call->doubt = outcome.reply.outcome.error();
   }
   const bool harmless = outcome.verdict != Verdict::MaybeDone || call->repeatable;
   if (outcome.verdict != Verdict::Final && harmless && call->attempt < retries.attempts &&

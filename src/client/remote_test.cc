@@ -87,8 +87,8 @@ class RemoteTest : public ::testing::Test {
   // The body of a success, or "name: message" of a fault.
   std::string told(std::string_view operation, std::string_view json = "{}") {
     const auto reply = call(operation, json);
-    if (reply.ok()) return std::get<std::string>(reply.outcome);
-    const auto& wrong = std::get<api::Fault>(reply.outcome);
+    if (reply.ok()) return *reply.outcome;
+    const auto& wrong = reply.outcome.error();
     return fmt::format("{}: {}", wrong.name(), wrong.message);
   }
   // How often it was sent until there was a reply, when these are the answers.
@@ -190,7 +190,7 @@ TEST_F(RemoteTest, TellsAFaultAsTheEndpointDoes) {
           "CancellationReasons": [ {"Code":"ConditionalCheckFailed","Item":{"n":{"N":"1"}}}, {"Code":"None"} ]})"));
   const auto reply = call("TransactWriteItems");
   ASSERT_FALSE(reply.ok());
-  const auto& wrong = std::get<api::Fault>(reply.outcome);
+  const auto& wrong = reply.outcome.error();
   EXPECT_EQ(wrong.name(), "TransactionCanceledException");
   EXPECT_EQ(wrong.message, "because");
   EXPECT_FALSE(wrong.server_side);

@@ -2,46 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "stator/client/is_read.h"
-#include "stator/value/json.h"
+#include "stator/client/operation_json.h"
 
 namespace stator::client {
 namespace {
 
 thread_local const std::shared_ptr<Trace>* current_trace = nullptr;
-
-// Those whose requests have the member ReturnConsumedCapacity.
-constexpr std::array<std::string_view, 13> kMeasured = {"GetItem",
-                                                        "PutItem",
-                                                        "UpdateItem",
-                                                        "DeleteItem",
-                                                        "Query",
-                                                        "Scan",
-                                                        "BatchGetItem",
-                                                        "BatchWriteItem",
-                                                        "TransactGetItems",
-                                                        "TransactWriteItems",
-                                                        "ExecuteStatement",
-                                                        "BatchExecuteStatement",
-                                                        "ExecuteTransaction"};
-
-// The request with `"ReturnConsumedCapacity": "INDEXES"`, unless it says something about that itself.
-std::string asking_for_capacity(std::string_view operation, std::string_view json) {
-  constexpr std::string_view kMember = "\"ReturnConsumedCapacity\"";
-  const auto brace = json.find('{');
-  const bool measured = std::ranges::find(kMeasured, operation) != kMeasured.end();
-  if (!measured || brace == std::string_view::npos || json.find(kMember) != std::string_view::npos) {
-    return std::string(json);
-  }
-  const auto rest = json.substr(brace + 1);
-  const auto next = rest.find_first_not_of(" \t\r\n");
-  const bool empty = next != std::string_view::npos && rest[next] == '}';
-  return fmt::format("{{{}:\"INDEXES\"{}{}", kMember, empty ? "" : ",", rest);
-}
 
 api::Fault refused_write(std::string_view operation) {
   return {.type = "com.amazon.coral.service#AccessDeniedException",
@@ -49,20 +18,6 @@ api::Fault refused_write(std::string_view operation) {
 }
 
 }  // namespace
-
-std::optional<double> consumed_units(std::string_view answer) {
-  if (answer.find("\"ConsumedCapacity\"") == std::string_view::npos) return std::nullopt;
-  value::JsonParser parser;
-  const auto json = parser.parse(answer);
-  if (!json) return std::nullopt;
-  const auto consumed = (*json)["ConsumedCapacity"];
-  const auto units_of = [](const auto& one) { return one.object().template get<double>("CapacityUnits").value_or(0); };
-  if (consumed.is_object()) return units_of(consumed);
-  if (!consumed.is_array()) return std::nullopt;
-  double units = 0;
-  for (const auto each : consumed.array()) units += units_of(each);
-  return units;
-}
 
 void Trace::add(TracedCall call) {
   MutexLock lock(mutex_);
@@ -116,19 +71,19 @@ void TracedClient::call(std::string_view operation, std::string_view json, api::
     trace->add(std::move(seen));
     return reply({.outcome = std::move(fault), .table = {}});
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = clock_.steady_now();
   client_.call(operation, asking_for_capacity(operation, json),
-               [watcher = watcher_, trace = std::move(trace), seen = std::move(seen), start,
+               [&clock = clock_, watcher = watcher_, trace = std::move(trace), seen = std::move(seen), start,
                 reply = std::move(reply)](api::Reply answer) mutable {
                  using std::chrono::duration_cast;
-                 seen.took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+                 seen.took = duration_cast<std::chrono::microseconds>(clock.steady_now() - start);
                  seen.table = answer.table;
-                 if (const auto* fault = std::get_if<api::Fault>(&answer.outcome)) {
-                   seen.error = fault->name();
-                   seen.response = fault->body();
-                 } else {
-                   seen.response = std::get<std::string>(answer.outcome);
+                 if (answer.ok()) {
+                   seen.response = *answer.outcome;
                    seen.capacity = consumed_units(seen.response);
+                 } else {
+                   seen.error = answer.outcome.error().name();
+                   seen.response = answer.outcome.error().body();
                  }
                  if (watcher != nullptr && watcher->watches()) watcher->saw(seen);
                  if (trace) trace->add(std::move(seen));

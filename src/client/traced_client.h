@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/client/client.h"
 
@@ -73,8 +74,9 @@ class CallWatcher {
 // capacity.
 class TracedClient final : public Client {
  public:
-  // Both outlive it; no watcher: null.
-  explicit TracedClient(Client& client, CallWatcher* watcher = nullptr) : client_(client), watcher_(watcher) {}
+  // All outlive it; no watcher: null.
+  TracedClient(Client& client, const Clock& clock, CallWatcher* watcher = nullptr)
+      : client_(client), clock_(clock), watcher_(watcher) {}
 
   void run(api::AnyRequest request, api::AnyReplyCallback reply) override;
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
@@ -83,10 +85,8 @@ class TracedClient final : public Client {
   bool is_looked_at() const;
 
   Client& client_;
+  const Clock& clock_;
   CallWatcher* const watcher_;
 };
-
-// The units in the member ConsumedCapacity of an answer, of all tables together; none when it has no such member.
-std::optional<double> consumed_units(std::string_view answer);
 
 }  // namespace stator::client

@@ -134,10 +134,7 @@ std::string told(const api::Fault& fault) {
   return fmt::format("{}: {} {}", fault.name(), fault.message,
                      members == std::string::npos ? "" : body.substr(members, body.size() - 1 - members));
 }
-std::string told(const api::Reply& reply) {
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return told(*fault);
-  return std::get<std::string>(reply.outcome);
-}
+std::string told(const api::Reply& reply) { return reply.ok() ? *reply.outcome : told(reply.outcome.error()); }
 std::string told(const Result<api::AnyAnswer, api::Fault>& answer) { return answer ? "{}" : told(answer.error()); }
 
 // Three databases with the same table, each written to in its own way.
@@ -146,7 +143,7 @@ class WriteTest : public ::testing::Test {
   struct Side {
     std::unique_ptr<library::Instance> instance =
         library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-    InProcessClient client{instance->service()};
+    InProcessClient client{instance->operations()};
     Side() {
       EXPECT_TRUE(call_and_wait(client, "CreateTable",
                                 R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",

@@ -190,7 +190,7 @@ void ConsistencyView::run(const std::shared_ptr<const model::Model>& model, bool
   runtime::Dynamo dynamo(client_, random_, clock_);
   runtime::Reconciler reconciler(*model, dynamo, random_);
   runtime::VerifyOptions options;
-  options.report = [&](const runtime::Finding& finding, runtime::FindingState state) { note(finding, state); };
+  options.report = [&](const runtime::RowFinding& finding, runtime::FindingState state) { note(finding, state); };
   options.progress = [&](const value::Item&, std::uint64_t rows) {
     MutexLock lock(mutex_);
     verification_.rows = rows;
@@ -214,7 +214,7 @@ void ConsistencyView::run(const std::shared_ptr<const model::Model>& model, bool
   verification_.running = false;
 }
 
-void ConsistencyView::note(const runtime::Finding& finding, runtime::FindingState state) {
+void ConsistencyView::note(const runtime::RowFinding& finding, runtime::FindingState state) {
   MutexLock lock(mutex_);
   using enum runtime::FindingState;
   ++(state == Pending ? verification_.pending : verification_.found);

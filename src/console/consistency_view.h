@@ -52,7 +52,7 @@ class ConsistencyView {
   };
 
   void run(const std::shared_ptr<const model::Model>& model, bool repairs, const std::stop_token& stop);
-  void note(const runtime::Finding& finding, runtime::FindingState state);
+  void note(const runtime::RowFinding& finding, runtime::FindingState state);
   void write_verification(value::JsonWriter& json, const model::Model& model);
 
   client::Client& client_;

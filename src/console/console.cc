@@ -170,14 +170,14 @@ void Console::call(const http::Request& request, http::Responder responder) {
     return responder.send(forbidden(fmt::format("The console is read-only, so {} is refused.", operation)));
   }
   client_.call(operation, request.body, [responder = std::move(responder)](api::Reply reply) mutable {
-    if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+    if (reply.ok()) {
       return responder.send({.status = 200,
                              .content_type = kJson,
                              .headers = {},
-                             .body = std::move(*body),
+                             .body = std::move(*reply.outcome),
                              .memory = std::move(reply.memory)});
     }
-    const auto& fault = std::get<api::Fault>(reply.outcome);
+    const auto& fault = reply.outcome.error();
     responder.send(
         {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
   });

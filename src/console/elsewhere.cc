@@ -60,13 +60,13 @@ http::Response ask(std::string_view operation, const Question& question) {
   auto reply = promise.get_future();
   (*client)->call(operation, question.request, [&](api::Reply answer) { promise.set_value(std::move(answer)); });
   auto outcome = reply.get().outcome;
-  if (auto* body = std::get_if<std::string>(&outcome)) {
+  if (outcome) {
     value::JsonParser parser;
-    const auto parsed = parser.parse(*body);
-    if (parsed && parsed->is_object()) return json_answer(std::move(*body));
+    const auto parsed = parser.parse(*outcome);
+    if (parsed && parsed->is_object()) return json_answer(std::move(*outcome));
     return refusal(502, "NetworkFailure", "The answer of the other endpoint is not JSON.");
   }
-  const auto& fault = std::get<api::Fault>(outcome);
+  const auto& fault = outcome.error();
   return {
       .status = fault.server_side ? 502 : 400, .content_type = "application/json", .headers = {}, .body = fault.body()};
 }

@@ -114,7 +114,7 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
   const auto query = app::QueryParameters::parse(asked.query);
   if (!query) return app::problem_answer(app::problem(runtime::ProblemKind::Invalid, "Invalid", query.error().message));
   const auto found = served.system->router().find(asked.method, asked.path, *query);
-  if (const auto* miss = std::get_if<app::RouteMiss>(&found)) return missed(*miss);
+  if (!found) return missed(found.error());
   std::vector<http::Header> headers;
   if (asked.body_bytes > 0) headers.push_back({.name = "Content-Type", .value = asked.content_type});
   const auto target = served.system->prefix() + asked.path;
@@ -125,14 +125,13 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
                               .headers = headers,
                               .body = std::string_view(asked.body).substr(0, asked.body_bytes)};
   try {
-    auto outcome =
-        served.system->run(std::get<app::RouteMatch>(found), {.request = request,
-                                                              .path = asked.path,
-                                                              .query = *query,
-                                                              .body = request.body,
-                                                              .identity = asked.identity ? &*asked.identity : nullptr,
-                                                              .max_file_bytes = options.max_body_bytes,
-                                                              .memory = options.memory});
+    auto outcome = served.system->run(*found, {.request = request,
+                                               .path = asked.path,
+                                               .query = *query,
+                                               .body = request.body,
+                                               .identity = asked.identity ? &*asked.identity : nullptr,
+                                               .max_file_bytes = options.max_body_bytes,
+                                               .memory = options.memory});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.
@@ -165,7 +164,7 @@ void write_call(value::JsonWriter& json, const client::TracedCall& call) {
 
 }  // namespace
 
-http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights,
+http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights, const Clock& clock,
                            const ModelRunOptions& options) {
   const auto asked = read_asked(body, options);
   if (!asked) return bad_request(asked.error().message);
@@ -177,13 +176,13 @@ http::Response run_request(const ServedModel& served, std::string_view body, con
   const bool reads = asked->method == "GET" || asked->method == "HEAD";
   if (!reads && !rights.write) return forbidden("The console is read-only, so it runs only GET requests.");
   const auto trace = std::make_shared<client::Trace>(!rights.write);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = clock.steady_now();
   http::Response answer;
   {
     const client::TraceScope scope(trace);
     answer = answer_of(served, *asked, options);
   }
-  const auto took = std::chrono::steady_clock::now() - start;
+  const auto took = clock.steady_now() - start;
   std::string out;
   value::JsonWriter json(out);
   json.begin_object().key("status").integer(answer.status);

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "stator/base/clock.h"
 #include "stator/base/memory_budget.h"
 #include "stator/console/served_model.h"
 #include "stator/http/message.h"
@@ -23,7 +24,7 @@ struct ModelRunOptions {
 //
 // "as" is null for nobody.  A body that is a text is sent as it is, so that its numbers keep their digits; any other
 // body is sent as JSON.  No token is made: the user exists for this one request.  Blocking.
-http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights,
+http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights, const Clock& clock,
                            const ModelRunOptions& options);
 
 }  // namespace stator::console

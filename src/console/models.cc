@@ -45,6 +45,7 @@ std::string report_of(const runtime::MigrationPlan& plan) {
 
 Models::Models(std::vector<ServedModel> served, client::Client& client, const Clock& clock, ModelRunOptions run)
     : served_(std::move(served)),
+      clock_(clock),
       run_(std::move(run)),
       random_(Random::from_system()),
       consistency_(client, clock, random_) {}
@@ -87,7 +88,7 @@ http::Response Models::handle(const http::Request& request, const Rights& rights
 http::Response Models::post(const ServedModel& served, std::string_view what, std::string_view body,
                             const Rights& rights) {
   if (what == "identify") return identify(served, body);
-  if (what == "run") return run_request(served, body, rights, run_);
+  if (what == "run") return run_request(served, body, rights, clock_, run_);
   if (what == "plan") return in_turn([&] { return plan(served, body); });
   if (what == "consistency/verify") return consistency_.verify(served, body, rights);
   if (what == "consistency/replay") {

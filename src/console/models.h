@@ -55,6 +55,7 @@ class Models {
   const model::Diagnostics& findings_of(const ServedModel& served);
 
   const std::vector<ServedModel> served_;
+  const Clock& clock_;
   const ModelRunOptions run_;
   Random random_;
   std::stop_source stop_;

@@ -1,13 +1,11 @@
 #include "stator/console/sessions.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 
-#include "stator/base/assert.h"
 #include "stator/base/constant_time.h"
 #include "stator/base/log.h"
+#include "stator/base/random.h"
 
 namespace stator::console {
 namespace {
@@ -17,7 +15,7 @@ using http::sigv4::Digest;
 std::string random_token() {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::array<unsigned char, 32> bytes;
-  STATOR_ASSERT(::getentropy(bytes.data(), bytes.size()) == 0, "the kernel has random bytes for whoever asks");
+  fill_with_entropy(bytes);
   std::string token;
   for (const auto byte : bytes) {
     token += kDigits[byte >> 4U];

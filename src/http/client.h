@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "stator/base/result.h"
 #include "stator/base/unique_function.h"
@@ -52,7 +51,7 @@ struct ClientFailure {
 };
 
 // Called once, on the transport's thread; must not block.
-using Exchange = std::variant<ClientResponse, ClientFailure>;
+using Exchange = Result<ClientResponse, ClientFailure>;
 using ExchangeCallback = UniqueFunction<void(Exchange)>;
 
 // Sends requests and keeps time.  An interface, so that a test can be the network and the clock.  Thread-safe.

@@ -9,7 +9,7 @@
 
 #include "stator/http/message.h"
 
-// AWS Signature Version 4: what the one who signs and the one who verifies compute alike.
+// AWS Signature Version 4: the computations that a signer and a verifier share.
 namespace stator::http::sigv4 {
 
 inline constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";

@@ -36,7 +36,7 @@ class TlsSession {
   Transfer read(char* data, std::size_t size);
   Transfer write(const char* data, std::size_t size);
   bool established() const;  // the handshake is over
-  // Tells the client that nothing more will come, so that it can tell an end from a cut; what cannot be sent is not.
+  // Sends close_notify, so that the client can tell the end from a broken connection.  Best effort.
   void finish();
 
  private:

@@ -17,13 +17,13 @@ class OpenCalls {
   struct Close {
     void operator()(OpenCalls* calls) const { calls->close(); }
   };
-  using Call = std::unique_ptr<OpenCalls, Close>;
+  using OpenCall = std::unique_ptr<OpenCalls, Close>;
 
   // The call is over when the result is destroyed.
-  Call open() {
+  OpenCall open() {
     const MutexLock lock(mutex_);
     ++open_;
-    return Call(this);
+    return OpenCall(this);
   }
   void wait_for_all() {
     const MutexLock lock(mutex_);
@@ -62,14 +62,14 @@ Database::~Database() { state_->calls.wait_for_all(); }
 
 Result<api::AnyAnswer, api::Fault> Database::run_and_wait(api::AnyRequest request) {
   return wait_for_reply<Result<api::AnyAnswer, api::Fault>>(
-      [&](api::AnyReplyCallback reply) { state_->instance->service().run(std::move(request), std::move(reply)); });
+      [&](api::AnyReplyCallback reply) { state_->instance->operations().run(std::move(request), std::move(reply)); });
 }
 
 void Database::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   auto until_answered = [call = state_->calls.open(), reply = std::move(reply)](auto answer) mutable {
     reply(std::move(answer));
   };
-  state_->instance->service().run(std::move(request), std::move(until_answered));
+  state_->instance->operations().run(std::move(request), std::move(until_answered));
 }
 
 Database::Answer Database::call(std::string_view operation, std::string_view json) {
@@ -77,11 +77,9 @@ Database::Answer Database::call(std::string_view operation, std::string_view jso
   padded.reserve(json.size() + value::kJsonPadding);
   padded = json;
   auto reply = wait_for_reply<api::Reply>(
-      [&](api::ReplyCallback done) { state_->instance->service().call(operation, padded, std::move(done)); });
-  if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-    return {.ok = true, .body = std::move(*body), .error_name = {}};
-  }
-  const auto& fault = std::get<api::Fault>(reply.outcome);
+      [&](api::ReplyCallback done) { state_->instance->operations().call(operation, padded, std::move(done)); });
+  if (reply.ok()) return {.ok = true, .body = std::move(*reply.outcome), .error_name = {}};
+  const auto& fault = reply.outcome.error();
   return {.ok = false, .body = fault.body(), .error_name = std::string(fault.name())};
 }
 

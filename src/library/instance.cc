@@ -34,7 +34,7 @@ Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options)
   instance->store_ = TRY(open_store(options));
   instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock(), instance->random_));
   instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock());
-  instance->service_ =
+  instance->operations_ =
       std::make_unique<api::Operations>(*instance->engine_, api::OperationsOptions{.region = options.region});
   return instance;
 }

@@ -36,7 +36,7 @@ class Instance {
   // Errors: Usage, Storage, Corruption.
   static Result<std::unique_ptr<Instance>> open(const InstanceOptions& options);
 
-  api::Operations& service() { return *service_; }
+  api::Operations& operations() { return *operations_; }
   // The time that is stored: where processes share a store, all of them have it.
   const Clock& clock() const { return store_->clock() != nullptr ? *store_->clock() : system_clock_; }
   engine::Engine& engine() { return *engine_; }
@@ -50,7 +50,7 @@ class Instance {
   std::unique_ptr<storage::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::TtlSweeper> ttl_sweeper_;
-  std::unique_ptr<api::Operations> service_;
+  std::unique_ptr<api::Operations> operations_;
 };
 
 }  // namespace stator::library

@@ -174,7 +174,7 @@ Result<bool, Problem> may_remove(Transaction& transaction, const Draft& deleted,
   return false;
 }
 
-// What is deleted is there only for those who may delete it, and so is what belongs to it.
+// A deleted row, and the rows below it, exist only for callers who may delete it.
 Result<bool, Problem> may_look_behind(Transaction& transaction, const Draft& draft, const Caller& caller) {
   for (const auto* deleted : TRY(transaction.presence(draft)).deleted) {
     if (!TRY(may_remove(transaction, *deleted, caller))) return false;
@@ -218,7 +218,7 @@ Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Gra
 Result<Visible, Problem> find_visible(Transaction& transaction, const Model& model, const Entity& entity,
                                       const Item& naming, const Caller& caller, bool include_deleted) {
   const auto own = with_default_owner(entity, naming, caller);
-  // Who may delete it sees it once it is deleted, whoever may read it otherwise.
+  // A caller who may delete a row sees it after its deletion, even if `read` does not allow that.
   const auto is_deleted = [&](const Draft& found) { return !is_live(entity, *found.after); };
   auto* draft = TRY(find_row(transaction, entity, own, include_deleted));
   if (draft != nullptr) {

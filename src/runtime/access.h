@@ -36,8 +36,8 @@ Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, co
 Result<Visible, Problem> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
                                       const value::Item& naming, const Caller& caller, bool include_deleted);
 
-// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
-// another way, because it is public or through another grant, may have a pointer as well.  `naming` found it.
+// `seen` with the grant that allows the caller what `access` guards; nullopt when none does.  A caller who sees the row
+// because it is public, or through another grant, may have such a grant, too.  `naming` found the row.
 Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Visible& seen,
                                                  const value::Item& naming, const model::Access& access,
                                                  const Caller& caller, bool include_deleted);

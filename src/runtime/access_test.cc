@@ -338,7 +338,7 @@ TEST_F(TenantsTest, WhatBelongsToItIsThereForThoseWhoMayReadItAndDeleteTheTenant
   ASSERT_EQ(told(world.remove("TENANT", tenant, ann)), "ok");
   EXPECT_EQ(told(world.get("PROJECT", project, ann)), "404 NotFound");
   EXPECT_EQ(told(world.get("PROJECT", project, ann, true)), "ok");
-  const PageRequest deleted{.limit = {}, .start = {}, .include_deleted = true};
+  const PageOptions deleted{.limit = {}, .start = {}, .include_deleted = true};
   EXPECT_EQ(world.run("projects", tenant, ann, deleted)->objects.size(), 1U);
   EXPECT_EQ(told(world.run("projects", tenant, bob, deleted)), "404 NotFound");
 }

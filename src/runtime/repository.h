@@ -49,7 +49,7 @@ struct Page {
   std::optional<PageEnd> next;
 };
 
-struct PageRequest {
+struct PageOptions {
   std::optional<unsigned> limit;
   std::optional<PageEnd> start;
   bool include_deleted = false;  // what the pattern is within may be soft-deleted, and so may what it returns
@@ -126,7 +126,7 @@ class Repository {
                               const WriteOptions& options = {});
 
   Result<Page, Problem> run(const model::Pattern& pattern, const value::Item& parameters, const Caller& caller,
-                            const PageRequest& page = {});
+                            const PageOptions& page = {});
   // The entity of Action::result, if it names one.  The precondition is of what the action is about (action_subject.h).
   Result<std::optional<Object>, Problem> perform(const model::Action& action, const value::Item& inputs,
                                                  const Caller& caller, const Precondition& precondition = {});

@@ -19,7 +19,7 @@ struct Repository::State {
     const auto found = follows.find(draft.entity);
     return found != follows.end() ? found->second(transaction, draft) : Result<void, Problem>();
   }
-  // What `attempt` answers; when there is no room, what it answers once there is.
+  // The answer of `attempt`.  When it says that there is no room, room is made, and it is tried once more.
   template <typename Attempt>
   auto with_room(const model::Entity& entity, const value::Item& naming, Attempt attempt) -> decltype(attempt()) {
     auto answer = attempt();

@@ -358,7 +358,7 @@ TEST_F(RepositoryTest, NothingIsFoundBelowAParentThatIsGone) {
   const auto event = world.made("EVENT", within(dune, {{"Type", text("LENT")}, {"Borrower", text("bob")}}), alice);
   const auto event_key = within(dune, {{"EventId", *event.attributes.find("EventId")}});
   ASSERT_EQ(told(world.remove("LIBRARY", home, alice)), "ok");
-  ASSERT_EQ(world.rows().size(), 2U) << "nobody has carried the removal to them yet";
+  ASSERT_EQ(world.rows().size(), 2U) << "the removal was not propagated to them yet";
 
   EXPECT_EQ(told(world.get("BOOK", dune, alice)), "404 NotFound");
   EXPECT_EQ(told(world.get("EVENT", event_key, alice)), "404 NotFound") << "nor what is below those";
@@ -455,7 +455,7 @@ TEST_F(RepositoryTest, ConcurrentWritersCountExactly) {
 }
 
 // A book that comes while its collection is renamed has the name from before the rename, and then was written before
-// it, so that whoever follows the rename finds the book; or it has the new one.
+// it, so that the propagation of the rename finds the book; or it has the new one.
 TEST_F(RepositoryTest, ACreateCannotMissARename) {
   const auto home = library("Home");
   const auto classics = collection(home, "Name 0");

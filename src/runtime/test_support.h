@@ -77,7 +77,7 @@ class World {
   };
   explicit World(std::string_view yaml, Time time = Time::Passes)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
-        client_(instance_->service()),
+        client_(instance_->operations()),
         model_(std::make_shared<const model::Model>(model::load_or_fail(yaml))),
         dynamo_(client_, random_, clock_),
         repository_(model_, client_, clock_, random_) {
@@ -120,7 +120,7 @@ class World {
     return repository_.remove(entity(name), key, caller, options);
   }
   Result<Page, Problem> run(std::string_view pattern, const Item& parameters, const Caller& caller,
-                            const PageRequest& page = {}) {
+                            const PageOptions& page = {}) {
     return repository_.run(*model_->find_pattern(pattern), parameters, caller, page);
   }
   Result<std::optional<Object>, Problem> perform(std::string_view action, const Item& inputs, const Caller& caller,

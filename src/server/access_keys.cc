@@ -1,7 +1,6 @@
 #include "stator/server/access_keys.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -10,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "stator/base/assert.h"
 #include "stator/base/log.h"
+#include "stator/base/random.h"
 
 namespace stator::server {
 namespace {
@@ -26,7 +25,7 @@ constexpr std::string_view kNewerStator = ": use a newer stator";
 constexpr std::string_view kHeading =
     "# Access keys of this database.  `stator key add`, `list` and `remove` look after this file, and a running "
     "server\n"
-    "# follows it.  Whoever can read it can sign as any of these keys.\n";
+    "# follows it.  Everybody who can read it can sign with these keys.\n";
 
 // Secrets come from the kernel; Random is for replaying tests.  Each character is one of 32 or 62, without bias.
 std::string random_text(std::size_t length, std::string_view alphabet) {
@@ -34,7 +33,7 @@ std::string random_text(std::size_t length, std::string_view alphabet) {
   const std::size_t fair = 256 / alphabet.size() * alphabet.size();
   while (text.size() < length) {
     std::array<unsigned char, 64> bytes;
-    STATOR_ASSERT(::getentropy(bytes.data(), bytes.size()) == 0, "the kernel has random bytes for whoever asks");
+    fill_with_entropy(bytes);
     for (const auto byte : bytes) {
       if (byte < fair && text.size() < length) text += alphabet[byte % alphabet.size()];
     }

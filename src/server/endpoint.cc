@@ -76,9 +76,8 @@ std::string_view operation_of(std::string_view target) {
 
 // Replaces the message about a wrong signature when no key exists, because no signature can be right then.
 constexpr std::string_view kNoKeys =
-    "This database has been used with access keys and has none now, so every request is refused. Whoever runs the "
-    "server makes a "
-    "key with `stator key add`, or starts it with --allow-unsigned.";
+    "This database has been used with access keys and has none now, so every request is refused. The operator of the "
+    "server makes a key with `stator key add`, or starts it with --allow-unsigned.";
 
 // The log shows the id of a key.  It must not show a secret that somebody pasted in place of the id: ids have 20
 // characters, secrets 40.
@@ -328,7 +327,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   std::unique_ptr<console::LiveRequest> live;
   if (options_.live != nullptr && options_.live->watches()) live = options_.live->begin(call.operation, body);
   options.measure = live != nullptr;
-  instance_.service().call(
+  instance_.operations().call(
       call.operation, body,
       [this, call, live = std::move(live), responder = std::move(responder)](api::Reply reply) mutable {
         if (reply.takes_long) return run_later(call, std::move(responder), Lane::Slow);
@@ -357,25 +356,27 @@ void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const Ap
   using std::chrono::duration_cast;
   if (!reply.table.empty()) live->table = reply.table;
   live->took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - call.start);
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    live->status = status_of(*fault);
-    live->error = fault->name();
-    live->response_bytes = fault->body().size();
+  if (!reply.ok()) {
+    const auto& fault = reply.outcome.error();
+    live->status = status_of(fault);
+    live->error = fault.name();
+    live->response_bytes = fault.body().size();
   } else {
-    live->response_bytes = std::get<std::string>(reply.outcome).size();
+    live->response_bytes = reply.outcome->size();
     live->capacity = reply.capacity;
   }
   options_.live->finish(std::move(live));
 }
 
 http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    requests_.record(call.label, reply.table, fault->name(), std::chrono::steady_clock::now() - call.start);
-    auto response = encoded(call, status_of(*fault), fault->body());
+  if (!reply.ok()) {
+    const auto& fault = reply.outcome.error();
+    requests_.record(call.label, reply.table, fault.name(), std::chrono::steady_clock::now() - call.start);
+    auto response = encoded(call, status_of(fault), fault.body());
     response.memory = std::move(reply.memory);
     return response;
   }
-  auto& body = std::get<std::string>(reply.outcome);
+  auto& body = *reply.outcome;
   MemoryClaim memory;
   if (body.size() > kUncountedAnswerBytes) {
     memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);

@@ -193,7 +193,7 @@ class AppDatabase {
     AppDatabase database;
     if (config.endpoint.empty()) {
       database.instance_ = TRY(library::Instance::open(limits.instance_options(config)));
-      database.client_ = std::make_unique<client::InProcessClient>(database.instance_->service());
+      database.client_ = std::make_unique<client::InProcessClient>(database.instance_->operations());
       return database;
     }
     const auto origin = TRY(http::Origin::parse(config.endpoint));
@@ -247,6 +247,29 @@ class ConsolePort final : public http::Handler {
   http::Handler* const systems_;
 };
 
+// The console's port with its guards.  On this machine, the whole port is guarded from web pages.  Beyond it, sessions
+// guard the console, which takes any Host, but its own Origin only; tokens guard the systems, whatever the Origin.
+class GuardedConsolePort {
+ public:
+  // All outlive it; no systems: null.
+  GuardedConsolePort(http::Handler& console, http::Handler* systems, bool is_local, const http::HostCheck& hosts,
+                     const Config& config, const Readiness& readiness)
+      : own_pages_({.cors_origins = config.cors_origins, .any_host = true}),
+        guarded_console_(console, own_pages_),
+        port_(is_local ? console : guarded_console_, systems),
+        guarded_port_(port_, hosts),
+        ready_(is_local ? static_cast<http::Handler&>(guarded_port_) : port_, readiness) {}
+
+  http::Handler& handler() { return ready_; }
+
+ private:
+  const http::HostCheck own_pages_;
+  HostGuard guarded_console_;
+  ConsolePort port_;
+  HostGuard guarded_port_;
+  ReadyPort ready_;
+};
+
 std::string list_systems(const Systems& systems, std::string_view base) {
   std::string text;
   for (const auto& system : systems.systems()) {
@@ -275,6 +298,28 @@ void reload(http::TlsContext& tls) {
     log::info("tls_reloaded");
   } else {
     log::error("tls_not_reloaded", {{"error", reloaded.error().message}});
+  }
+}
+
+// Null without a certificate.  Errors: Usage.
+Result<std::unique_ptr<http::TlsContext>> load_tls(const Config& config) {
+  if (config.tls_cert.empty()) return std::unique_ptr<http::TlsContext>();
+  return http::TlsContext::load(config.tls_cert, config.tls_key);
+}
+
+void warn_of_open_text(const Config& config, const http::TlsContext* tls) {
+  if (tls != nullptr || is_loopback(config.host)) return;
+  log::warning("not_encrypted", {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
+}
+
+// Returns after the signal to stop.  Until then, SIGHUP renews certificates; `refresh` (none: empty) runs with it, and
+// every second.
+void serve_until_stopped(StopSignal& stop, http::TlsContext* tls, const std::function<void()>& refresh) {
+  while (true) {
+    const auto signal = refresh ? stop.wait_for(kLookForKeys) : stop.wait();
+    if (signal && *signal != SIGHUP) return log::info("stopping", {{"signal", *signal}});
+    if (refresh) refresh();
+    if (signal && tls != nullptr) reload(*tls);
   }
 }
 
@@ -328,6 +373,25 @@ void print_welcome(const Config& config, const Welcome& welcome) {
   std::fflush(stdout);
 }
 
+// Logs the start, and tells people where everything is.  Null: there is no console, no system, no TLS.
+void announce(const Config& config, library::Instance& instance, const http::Server& api, const http::Server* console,
+              const Systems* systems, const http::TlsContext* tls, bool signed_only) {
+  log::info("started", {{"host", config.host},
+                        {"port", api.port()},
+                        {"tables", instance.engine().catalog().size()},
+                        {"data", config.in_memory ? "memory" : place_of_data(config)}});
+  warn_of_open_text(config, tls);
+  Welcome welcome{.api = url(tls != nullptr ? "https" : "http", config.host, api.port()),
+                  .console = {},
+                  .signed_only = signed_only};
+  if (console != nullptr) {
+    const auto host = console_host(config);
+    welcome.console = url(is_loopback(host) ? "http" : "https", host, console->port());
+  }
+  if (systems != nullptr) welcome.systems = list_systems(*systems, welcome.console) + token_hint(config);
+  print_welcome(config, welcome);
+}
+
 // Null when a signal came before they were open.
 Result<std::unique_ptr<Systems>> open_systems(StopSignal& stop, const Config& config, client::Client& client,
                                               const Clock& clock, Listener listener) {
@@ -339,7 +403,8 @@ Result<std::unique_ptr<Systems>> open_systems(StopSignal& stop, const Config& co
   return std::unique_ptr<Systems>();
 }
 
-// Lets load balancers notice that the server is about to stop, while it still answers.  A second signal ends it.
+// Lets load balancers notice that the server is about to stop, while it still answers.  A second SIGINT or SIGTERM ends
+// it.
 void drain(StopSignal& stop, Readiness& readiness, const Config& config) {
   readiness.stop();
   if (config.drain_seconds > 0) stop.wait_for(std::chrono::seconds(config.drain_seconds));
@@ -363,7 +428,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   warn_of_open_cors(config, signatures.required());
   warn_of_open_hosts(config, signatures.required());
-  client::InProcessClient client(instance->service());
+  client::InProcessClient client(instance->operations());
   const bool console_is_local = is_loopback(console_host(config));
   Traffic traffic;
   console::LiveRequests live_requests(clock, partition_keys_of(instance->engine()));
@@ -390,15 +455,14 @@ Result<void> run_server(const Config& config, Mode mode) {
                                         .traffic = &traffic,
                                         .live = live});
   auto options = limits.http_options(config, config.port);
-  std::unique_ptr<http::TlsContext> tls;
-  if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
+  const auto tls = TRY(load_tls(config));
   options.tls = tls.get();
   Readiness readiness(health_of(*instance));
   ReadyPort api_port(endpoint, readiness);
   const auto server = TRY(http::Server::start(options, api_port));
   endpoint.observe(*server);
 
-  client::InProcessClient console_client(instance->service(), &limits.memory());
+  client::InProcessClient console_client(instance->operations(), &limits.memory());
   const bool shares_console = mode == Mode::Up && instance->engine().is_shared();
   auto console =
       std::make_unique<ConsoleService>(ConsoleParts{.client = console_client,
@@ -419,45 +483,22 @@ Result<void> run_server(const Config& config, Mode mode) {
                                                                 .metrics = [&] { return endpoint.metrics(); },
                                                                 .numbers = [&] { return endpoint.numbers(); }}},
                                        config, config.in_memory ? std::string() : config.data);
-  // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any
-  // Host, but its own Origin only; tokens guard the systems, whatever the Origin.
-  const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});
-  HostGuard guarded_console(console->handler(), own_pages);
-  ConsolePort console_port(console_is_local ? console->handler() : guarded_console,
-                           systems ? &systems->service() : nullptr);
-  HostGuard guarded_port(console_port, hosts);
-  ReadyPort ready_console(console_is_local ? static_cast<http::Handler&>(guarded_port) : console_port, readiness);
+  GuardedConsolePort console_port(console->handler(), systems ? &systems->service() : nullptr, console_is_local, hosts,
+                                  config, readiness);
   std::unique_ptr<http::Server> console_server;
   if (mode == Mode::Up) {
     auto console_options = limits.http_options(config, config.console_port);
     if (!systems) console_options.threads = 1;
     console_options.host = console_host(config);
     if (!console_is_local) console_options.tls = tls.get();
-    console_server = TRY(http::Server::start(console_options, ready_console));
+    console_server = TRY(http::Server::start(console_options, console_port.handler()));
   }
 
-  log::info("started", {{"host", config.host},
-                        {"port", server->port()},
-                        {"tables", instance->engine().catalog().size()},
-                        {"data", config.in_memory ? "memory" : place_of_data(config)}});
-  if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted",
-                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
-  }
-  Welcome welcome{
-      .api = url(tls ? "https" : "http", config.host, server->port()),
-      .console =
-          console_server ? url(console_is_local ? "http" : "https", console_host(config), console_server->port()) : "",
-      .signed_only = signatures.required()};
-  if (systems) welcome.systems = list_systems(*systems, welcome.console) + token_hint(config);
-  print_welcome(config, welcome);
-  std::optional<int> signal;
-  while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) {
+  announce(config, *instance, *server, console_server.get(), systems.get(), tls.get(), signatures.required());
+  serve_until_stopped(stop, tls.get(), [&] {
     keys.poll();
     console->refresh();
-    if (signal && tls) reload(*tls);
-  }
-  log::info("stopping", {{"signal", *signal}});
+  });
   drain(stop, readiness, config);
   console->stop();
   if (console_server) console_server->stop(kStopGrace);
@@ -490,8 +531,7 @@ Result<void> run_app(const Config& config) {
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   HostGuard guarded(systems->service(), hosts);
   auto options = limits.http_options(config, config.app_port);
-  std::unique_ptr<http::TlsContext> tls;
-  if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
+  const auto tls = TRY(load_tls(config));
   options.tls = tls.get();
   // If other machines can reach it, tokens guard it.  The names by which they call it are not known here.
   Readiness readiness(database.health());
@@ -499,20 +539,13 @@ Result<void> run_app(const Config& config) {
   const auto server = TRY(http::Server::start(options, port));
 
   log::info("started", {{"host", config.host}, {"port", server->port()}, {"systems", systems->systems().size()}});
-  if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted",
-                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
-  }
+  warn_of_open_text(config, tls.get());
   const auto welcome =
       fmt::format("\n{}{}\n  Ctrl-C stops it.\n\n",
                   list_systems(*systems, url(tls ? "https" : "http", config.host, server->port())), token_hint(config));
   std::fwrite(welcome.data(), 1, welcome.size(), stdout);
   std::fflush(stdout);
-  int signal = 0;
-  while ((signal = stop.wait()) == SIGHUP) {
-    if (tls) reload(*tls);
-  }
-  log::info("stopping", {{"signal", signal}});
+  serve_until_stopped(stop, tls.get(), {});
   drain(stop, readiness, config);
   server->stop(kStopGrace);
   systems.reset();

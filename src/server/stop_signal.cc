@@ -68,6 +68,7 @@ std::optional<int> StopSignal::wait_milliseconds(int milliseconds) {
   const bool signalled = read(signals_, &info, sizeof info) == sizeof info;
   const bool hung_up = signalled && info.ssi_signo == SIGHUP;
   if (hung_up && !(had_terminal_ && !has_terminal())) return SIGHUP;
+  std::signal(SIGHUP, SIG_IGN);  // a server that stops needs no other keys or certificates
   restore_mask();
   if (!signalled && waiting[2].revents != 0) return SIGTERM;
   return hung_up ? SIGTERM : signalled ? static_cast<int>(info.ssi_signo) : 0;

@@ -17,7 +17,8 @@ namespace stator::server {
 //
 // Construct it in the main thread before any other thread starts: threads inherit the mask that keeps the signals for
 // us. A second signal, while the server is stopping after the first, ends the process at once: what was answered is
-// durable anyway.  SIGPIPE is ignored, as a client that has gone is an error code and not a reason to die.
+// durable anyway.  A SIGHUP while it is stopping is ignored.  SIGPIPE is ignored, as a client that has gone is an error
+// code and not a reason to die.
 class StopSignal {
  public:
   StopSignal();

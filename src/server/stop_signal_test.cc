@@ -125,6 +125,19 @@ TEST(StopSignal, LetsASecondSignalEndTheProcess) {
       testing::KilledBySignal(SIGINT), "");
 }
 
+TEST(StopSignal, IgnoresAHangUpWhileTheServerStops) {
+  EXPECT_EXIT(
+      {
+        signal(SIGHUP, SIG_DFL);
+        StopSignal stop;
+        kill(getpid(), SIGTERM);
+        stop.wait();
+        kill(getpid(), SIGHUP);
+        _exit(stop.wait_for(std::chrono::seconds(0)).has_value() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(StopSignal, KeepsTheProcessAliveWhenAClientHasGone) {
   StopSignal stop;
   int ends[2];

@@ -87,8 +87,8 @@ Result<TokenSecrets> token_secrets(const Config& config, PrivateFiles& files) {
 }
 
 Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens, client::Client& client,
-                 client::CallWatcher* watcher)
-    : client_(client, watcher),
+                 const Clock& clock, client::CallWatcher* watcher)
+    : client_(client, clock, watcher),
       random_(Random::from_system()),
       page_tokens_(secrets.page_tokens),
       tokens_(std::move(tokens)) {}
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   const auto in_folder = files_in_folder(config.data);
   const auto secrets = TRY(token_secrets(config, listener.files != nullptr ? *listener.files : *in_folder));
   std::unique_ptr<Systems> systems(
-      new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock)), client, listener.watcher));
+      new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock)), client, clock, listener.watcher));
   const std::stop_callback stop_opening(stop, [&] { systems->stop_.request_stop(); });
   std::vector<app::System*> served;
   auto models = TRY(load_models(config));
@@ -120,7 +120,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   }
   const bool answers_at_once = config.in_memory && config.endpoint.empty() && config.jwks.empty();
   systems->service_ = std::make_unique<app::RestService>(
-      std::move(served), *systems->tokens_,
+      std::move(served), *systems->tokens_, clock,
       app::RestServiceOptions{
           .cors_origins = config.cors_origins,
           .max_body_bytes = config.max_body_bytes,
@@ -142,10 +142,12 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
                              const Clock& clock, const Traffic* traffic) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
   runtime::ConsistencyOptions options;
-  // A data folder is open in one process at a time, so after a crash no other process holds the leases of this one.
-  if (config.endpoint.empty()) options.owner = "embedded";
-  // Who else uses a database at an endpoint is not known here.
-  if (config.endpoint.empty()) options.traffic = traffic;
+  // A data folder is open in one process at a time: after a crash no other process holds the leases of this one, and
+  // all requests come through this one.  Other servers may use an endpoint or a store at the same time.
+  if (config.endpoint.empty() && config.store.empty()) {
+    options.owner = "embedded";
+    options.traffic = traffic;
+  }
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(stop_.get_token()); !started) {
     return usage_error(fmt::format("{}: {}", system.model().name, started.error().message));

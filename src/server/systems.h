@@ -60,7 +60,7 @@ class Systems {
 
  private:
   Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens, client::Client& client,
-          client::CallWatcher* watcher);
+          const Clock& clock, client::CallWatcher* watcher);
 
   // Starts the consistency manager of a system.
   Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock,

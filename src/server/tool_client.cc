@@ -5,7 +5,6 @@
 #include <chrono>
 #include <future>
 #include <utility>
-#include <variant>
 
 #include "stator/backup/checksum.h"
 #include "stator/base/clock.h"
@@ -133,25 +132,24 @@ struct ToolClient::Impl {
     auto wait = kFirstWait;
     for (int attempt = 1;; ++attempt, wait *= 2) {
       auto exchanged = exchange(method, target);
-      auto* const response = std::get_if<http::ClientResponse>(&exchanged);
-      if (response != nullptr && response->status == 200) return std::move(*response);
-      const bool may_pass = response == nullptr || response->status == 503 || response->status == 429;
+      if (exchanged && exchanged->status == 200) return std::move(*exchanged);
+      const bool may_pass = !exchanged || exchanged->status == 503 || exchanged->status == 429;
       if (method == "GET" && may_pass && attempt < kCallAttempts) {
         clock.wait(wait);
         continue;
       }
-      if (response == nullptr) {
-        const auto& failure = std::get<http::ClientFailure>(exchanged);
+      if (!exchanged) {
+        const auto& failure = exchanged.error();
         return Error{ErrorCode::Usage, fmt::format("{}{}", failure.message, advice(failure, origin))};
       }
-      if (response->status == 404 && message_of(*response).find("UnknownOperation") != std::string::npos) {
+      if (exchanged->status == 404 && message_of(*exchanged).find("UnknownOperation") != std::string::npos) {
         return Error{ErrorCode::Usage,
                      fmt::format("{} is not a Stator server, or one that is too old for this", origin.url())};
       }
       // 500: the store of the server has failed.
-      return Error{response->status == 500 ? ErrorCode::Corruption : ErrorCode::Usage,
-                   fmt::format("{} answers {}: {}{}", origin.url(), response->status, message_of(*response),
-                               advice(*response, has_key))};
+      return Error{exchanged->status == 500 ? ErrorCode::Corruption : ErrorCode::Usage,
+                   fmt::format("{} answers {}: {}{}", origin.url(), exchanged->status, message_of(*exchanged),
+                               advice(*exchanged, has_key))};
     }
   }
 

@@ -432,6 +432,20 @@ Result<AttributeMap> decode_stored_item(JsonElement json) {
   return Decoder(static_cast<int>(JsonParser::kMaxJsonDepth)).item(json);
 }
 
+Result<AttributeMap> parse_item(std::string_view json) {
+  thread_local JsonParser parser;
+  return decode_stored_item(TRY(parser.parse(json)));
+}
+
+Result<std::vector<AttributeMap>> parse_items(std::string_view json) {
+  thread_local JsonParser parser;
+  const auto array = TRY(parser.parse('[' + std::string(json) + ']')).array();
+  std::vector<AttributeMap> items;
+  items.reserve(array.size());
+  for (const auto item : array) items.push_back(TRY(decode_stored_item(item)));
+  return items;
+}
+
 void append_json(std::string& out, const AttributeValue& value) { std::visit(AppendJson{out}, value.variant()); }
 
 void append_json(std::string& out, const AttributeMap& item) {

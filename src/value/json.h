@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/value/attribute_value.h"
 #include "stator/value/json_tree.h"
@@ -49,6 +50,10 @@ Result<AttributeValue> decode_value(JsonElement json);
 Result<AttributeMap> decode_item(JsonElement json);
 // The same for an item that append_json wrote: no limit on nesting but the parser's.
 Result<AttributeMap> decode_stored_item(JsonElement json);
+// The same from text.  Errors: Serialization, Validation.
+Result<AttributeMap> parse_item(std::string_view json);
+// Items with commas between them.
+Result<std::vector<AttributeMap>> parse_items(std::string_view json);
 
 // Canonical: one spelling for equal values.  Attributes in name order, set members in order, numbers as Number prints
 // them, padded base64, and the shortest JSON escapes.

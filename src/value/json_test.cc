@@ -254,6 +254,16 @@ TEST(DecodeItem, RefusesWhatIsNoObject) {
 
 // ------------------------------------------------------------------------------------------------------------ encoding
 
+TEST(ParseItem, ReadsTheTextOfOneItemOrOfSeveral) {
+  const AttributeMap one{{"a", AttributeValue::string("1")}};
+  EXPECT_EQ(*parse_item(R"({"a":{"S":"1"}})"), one);
+  EXPECT_FALSE(parse_item(""));
+  EXPECT_FALSE(parse_item("[]"));
+  EXPECT_EQ(*parse_items(R"({"a":{"S":"1"}},{})"), (std::vector<AttributeMap>{one, {}}));
+  EXPECT_EQ(parse_items("")->size(), 0U);
+  EXPECT_FALSE(parse_items("{},"));
+}
+
 TEST(Json, IsCanonicalForRandomItems) {
   JsonParser parser;
   for (std::uint64_t seed = 1; seed <= 5'000; ++seed) {

@@ -41,7 +41,7 @@ Result<PageCorrection::Found, Problem> PageCorrection::find(const app::NativeCal
                         {"id", *call.inputs.find("corrects")},
                         {"occurredAt", AttributeValue::string(when)}};
   Found found;
-  runtime::PageRequest request;
+  runtime::PageOptions request;
   do {
     auto page = TRY(repository_->run(*events_from_, parameters, call.caller(), request));
     for (const auto& row : page.objects) {

@@ -71,7 +71,7 @@ Result<StatisticsAction::Range, Problem> StatisticsAction::range_of(const Item& 
 Result<void, Problem> StatisticsAction::visit_all(const model::Pattern& pattern, const Item& parameters,
                                                   const runtime::Caller& caller, std::size_t most,
                                                   const Visit& visit) const {
-  runtime::PageRequest request;
+  runtime::PageOptions request;
   request.limit = pattern.max_limit;
   std::size_t seen = 0;
   do {

@@ -120,16 +120,13 @@ class Replay {
                                 .body = body};
     const auto query = TRY(app::QueryParameters::parse(request.query));
     const auto found = system_.router().find(request.method, request.path, query);
-    if (const auto* miss = std::get_if<app::RouteMiss>(&found)) {
-      return usage_error(fmt::format("the sample asks for {} {}: {}", upper, target, miss->message));
-    }
+    if (!found) return usage_error(fmt::format("the sample asks for {} {}: {}", upper, target, found.error().message));
     const auto identity = users_.find(user);
-    auto outcome = system_.run(std::get<app::RouteMatch>(found),
-                               {.request = request,
-                                .path = request.path,
-                                .query = query,
-                                .body = body,
-                                .identity = identity == users_.end() ? nullptr : &identity->second});
+    auto outcome = system_.run(*found, {.request = request,
+                                        .path = request.path,
+                                        .query = query,
+                                        .body = body,
+                                        .identity = identity == users_.end() ? nullptr : &identity->second});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   }
 

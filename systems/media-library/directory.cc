@@ -98,10 +98,10 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
 
 void Directory::enter(const app::Identity& identity) {
   const auto& subject = *identity.caller.subject;
-  if (!remembers(subject) && is_settled(identity)) remember(subject);
+  if (!remembers(subject) && enter_if_absent(identity)) remember(subject);
 }
 
-bool Directory::is_settled(const app::Identity& identity) {
+bool Directory::enter_if_absent(const app::Identity& identity) {
   const auto& user = user_entity(repository_);
   if (repository_.get(user, {}, identity.caller)) return true;
   const auto created = repository_.create(user, entry_of(identity), identity.caller);
@@ -113,19 +113,19 @@ bool Directory::is_settled(const app::Identity& identity) {
 
 bool Directory::remembers(const std::string& subject) {
   MutexLock lock(mutex_);
-  const auto found = settled_.find(subject);
-  return found != settled_.end() && clock_.now() < found->second;
+  const auto found = entered_.find(subject);
+  return found != entered_.end() && clock_.now() < found->second;
 }
 
 void Directory::remember(const std::string& subject) {
   MutexLock lock(mutex_);
-  if (settled_.size() >= kMostRemembered) settled_.clear();
-  settled_.insert_or_assign(subject, clock_.now() + kBelieved);
+  if (entered_.size() >= kMostRemembered) entered_.clear();
+  entered_.insert_or_assign(subject, clock_.now() + kBelieved);
 }
 
 void Directory::forget(const std::string& subject) {
   MutexLock lock(mutex_);
-  settled_.erase(subject);
+  entered_.erase(subject);
 }
 
 }  // namespace stator::systems::media_library

@@ -29,8 +29,8 @@ class Directory {
  private:
   Result<void, runtime::Problem> check_address(const app::RestCall& call) const;
   void enter(const app::Identity& identity);
-  // Whether nothing is left to do: the entry exists, or none can be created.
-  bool is_settled(const app::Identity& identity);
+  // Creates the entry if there is none.  True when nothing is left to do: the entry exists, or none can be created.
+  bool enter_if_absent(const app::Identity& identity);
   // Whether there are rows of a user who is not registered that are going to be removed: those of libraries that a
   // former user had, or whose library is gone.
   Result<bool, runtime::Problem> has_remains(const std::string& subject);
@@ -43,7 +43,7 @@ class Directory {
   Random random_ = Random::from_system();
   runtime::Dynamo dynamo_;
   Mutex mutex_;
-  std::unordered_map<std::string, WallTime> settled_ GUARDED_BY(mutex_);  // subject -> until when that is believed
+  std::unordered_map<std::string, WallTime> entered_ GUARDED_BY(mutex_);  // subject -> until when that is believed
 };
 
 }  // namespace stator::systems::media_library

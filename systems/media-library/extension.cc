@@ -11,7 +11,7 @@
 namespace stator::systems::media_library {
 
 app::Additions extension(const app::ExtensionParts& parts) {
-  using Call = app::NativeCall;
+  using app::NativeCall;
   const Lending lending(parts);
   const Sharing sharing(parts);
   const Transfer transfer(parts);
@@ -20,16 +20,16 @@ app::Additions extension(const app::ExtensionParts& parts) {
   return {
       .natives =
           {
-              {"history", [lending](const Call& call) { return lending.history(call); }},
-              {"forget", [lending](const Call& call) { return lending.forget(call); }},
-              {"overdue", [lending](const Call& call) { return lending.overdue(call); }},
-              {"share", [sharing](const Call& call) { return sharing.share(call); }},
-              {"unshare", [sharing](const Call& call) { return sharing.unshare(call); }},
-              {"recipients", [sharing](const Call& call) { return sharing.recipients(call); }},
-              {"search", [search](const Call& call) { return search->search(call); }},
-              {"import", [transfer](const Call& call) { return transfer.import(call); }},
-              {"show_import", [transfer](const Call& call) { return transfer.show_import(call); }},
-              {"export", [transfer](const Call& call) { return transfer.export_page(call); }},
+              {"history", [lending](const NativeCall& call) { return lending.history(call); }},
+              {"forget", [lending](const NativeCall& call) { return lending.forget(call); }},
+              {"overdue", [lending](const NativeCall& call) { return lending.overdue(call); }},
+              {"share", [sharing](const NativeCall& call) { return sharing.share(call); }},
+              {"unshare", [sharing](const NativeCall& call) { return sharing.unshare(call); }},
+              {"recipients", [sharing](const NativeCall& call) { return sharing.recipients(call); }},
+              {"search", [search](const NativeCall& call) { return search->search(call); }},
+              {"import", [transfer](const NativeCall& call) { return transfer.import(call); }},
+              {"show_import", [transfer](const NativeCall& call) { return transfer.show_import(call); }},
+              {"export", [transfer](const NativeCall& call) { return transfer.export_page(call); }},
           },
       .resumable = {"import"},
       .beforehand = [directory](const app::RouteMatch& match,

@@ -193,7 +193,7 @@ Result<std::string, Problem> ImportJob::report(std::string_view state,
   duplicates.begin_array();
   errors.begin_array();
   const auto& pattern = *parts_.repository.model().find_pattern("import_lines");
-  runtime::PageRequest request{.limit = kNotesOfPage, .start = std::nullopt};
+  runtime::PageOptions request{.limit = kNotesOfPage, .start = std::nullopt};
   do {
     auto page = TRY(parts_.repository.run(pattern, naming(), the_service(), request));
     for (const auto& object : page.objects) {

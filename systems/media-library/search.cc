@@ -87,7 +87,7 @@ Result<Search::Shares, Problem> Search::shares_of(const std::string& user) const
   Item parameters;
   parameters.set("SharedToId", AttributeValue::string(user));
   const auto& pattern = *parts_.repository.model().find_pattern("shares_of");
-  runtime::PageRequest request{.limit = kPointersAtOnce, .start = std::nullopt};
+  runtime::PageOptions request{.limit = kPointersAtOnce, .start = std::nullopt};
   do {
     auto page = TRY(parts_.repository.run(pattern, parameters, the_service(), request));
     for (const auto& pointer : page.objects) {

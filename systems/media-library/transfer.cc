@@ -49,7 +49,7 @@ bool is_the_lines_fault(const Problem& problem) {
 // Everything that a pattern finds, page by page.
 Result<void, Problem> for_each(runtime::Repository& repository, std::string_view pattern, const Item& parameters,
                                const std::function<void(const Object&)>& visit) {
-  runtime::PageRequest request{.limit = kRowsAtOnce, .start = std::nullopt};
+  runtime::PageOptions request{.limit = kRowsAtOnce, .start = std::nullopt};
   do {
     auto page = TRY(repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
     for (const auto& object : page.objects) visit(object);
@@ -323,7 +323,7 @@ Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& cal
   auto& repository = parts_.repository;
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
   const app::ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
-  runtime::PageRequest request;
+  runtime::PageOptions request;
   request.limit = std::nullopt;
   request.start = TRY(list.start(call.inputs));
   std::string text;

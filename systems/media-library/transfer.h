@@ -22,7 +22,7 @@ class Transfer {
   // The file is read twice, row by row: the first time nothing is added.  A line is a duplicate when the library, or an
   // earlier line, has its ISBN in either length.  Collections are found by name, and made when they are missing.  An
   // import that was cut off, by the end of the server or by a failing database, continues where it was when the same
-  // file comes again with the same Idempotency-Key, or with the id of the import.  Problems: Invalid (the first line,
+  // file is sent again with the same Idempotency-Key, or with the id of the import.  Problems: Invalid (the first line,
   // or too many lines) and Conflict (another import is under way, another file), in which case nothing was added.
   Result<http::Response, runtime::Problem> import(const app::NativeCall& call) const;
   // How far an import is.

@@ -52,7 +52,7 @@ StoryAccess::StoryAccess(const app::ExtensionParts& parts)
 Result<void, Problem> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                                const Visit& visit) const {
   const Item parameters = {{"storyId", AttributeValue(story_id)}};
-  runtime::PageRequest request;
+  runtime::PageOptions request;
   request.limit = nodes_->max_limit;
   std::size_t seen = 0;
   do {

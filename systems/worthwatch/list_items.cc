@@ -17,7 +17,7 @@ Result<std::vector<Object>, Problem> items_of(runtime::Repository& repository,
   const auto& pattern = *repository.model().find_pattern("items");
   const value::Item parameters{{"watchlistId", watchlist_id}};
   std::vector<Object> items;
-  runtime::PageRequest request{.limit = pattern.max_limit, .start = std::nullopt};
+  runtime::PageOptions request{.limit = pattern.max_limit, .start = std::nullopt};
   do {
     auto page = TRY(repository.run(pattern, parameters, caller, request));
     std::move(page.objects.begin(), page.objects.end(), std::back_inserter(items));

@@ -39,8 +39,8 @@ std::string json_text(std::string_view text) {
 }
 
 std::string printed(const api::Reply& reply) {
-  if (reply.ok()) return fmt::format(R"({{"ok":{}}})", std::get<std::string>(reply.outcome));
-  const auto& fault = std::get<api::Fault>(reply.outcome);
+  if (reply.ok()) return fmt::format(R"({{"ok":{}}})", *reply.outcome);
+  const auto& fault = reply.outcome.error();
   return fmt::format(R"({{"fault":{},"body":{}}})", json_text(fault.name()), fault.body());
 }
 

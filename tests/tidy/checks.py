@@ -83,7 +83,7 @@ def simdjson_stays_in_value(tree):
 # Where JSON comes in, or is read back from a disk.  Between layers, values are types.
 JSON_EDGES = (
     "src/value/",
-    "src/api/json/",  # the bodies of the DynamoDB endpoint
+    "src/api/json/", "src/api/operations.cc", "src/api/testing/",  # the bodies of the DynamoDB endpoint
     "src/client/operation_json.", "src/client/remote.",  # other endpoints
     "src/app/auth/", "src/app/rest/",  # tokens and REST bodies
     "src/console/", "src/server/tool_client.",  # bodies of the console and of the tools
@@ -95,7 +95,18 @@ JSON_EDGES = (
 def json_trees_stay_at_the_edges(tree):
     paths = [path for path in tree.code() if not str(path).startswith(JSON_EDGES) and not is_test(path)
              and within(path, "src", "include", "systems")]  # fmt: skip
-    return tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array))\b", "{} where no JSON comes in; pass a type")
+    message = "{} where no JSON comes in; pass a type"
+    yield from tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array|Parser))\b", message)
+    # Each operation decodes its request beside its type.
+    yield from tree.grep([path for path in paths if not within(path, "src/api")], r"\bJsonMembers\b", message)
+
+
+def results_are_of_one_type(tree):
+    """A value or the reason why there is none is a Result<T, E>."""
+    # A session's Refusal is to become one, too.
+    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and not str(path).startswith(("src/base/result.h", "src/console/sessions."))]
+    pattern = r"\bATTEMPT\(|std::expected\b|class \[\[nodiscard\]\]|std::variant<(?:[^<>;]|<[^<>]*>)*\b\w*(Error|Fault|Problem|Failure|Refusal|Miss)>"
+    return tree.grep(paths, pattern, "{}: take a Result of stator/base/result.h")
 
 
 def backends_are_chosen_above_the_engine(tree):
@@ -107,7 +118,9 @@ def backends_are_chosen_above_the_engine(tree):
 
 def time_comes_from_a_clock(tree):
     paths = [path for path in tree.code() if not within(path, "src/base")]
-    return tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
+    yield from tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
+    upper = [path for path in paths if within(path, "src/client", "src/runtime", "src/app", "src/console", "systems") and not is_test(path)]
+    yield from tree.grep(upper, r"steady_clock::now", "{}: take a Clock, so that a test can choose the time")
 
 
 def waiting_is_a_clocks(tree):
@@ -441,6 +454,9 @@ def the_map_shows_every_layer(tree):
             folders[name] = str(path.parent).removeprefix("src/")
             linked = re.findall(rf"target_link_libraries\(stator_{name} (?:PUBLIC|PRIVATE) stator_(\w+)\)", tree.text(path))
             declared[path.parent] = [*words, *(word for other in linked for word in ("PRIVATE", other))]
+    for folder in drawn:
+        if pathlib.Path(folder) not in declared:
+            yield f"{page}:1: the map has {folder}, which is no layer"
     for folder, words in declared.items():
         if folder.parts[0] == "systems" and folder.name != "catalog":
             continue  # the map has one line for all of them
@@ -531,6 +547,7 @@ ALL = [
     libpq_stays_in_its_backend,
     simdjson_stays_in_value,
     json_trees_stay_at_the_edges,
+    results_are_of_one_type,
     backends_are_chosen_above_the_engine,
     time_comes_from_a_clock,
     waiting_is_a_clocks,

@@ -214,9 +214,9 @@ class Rest(unittest.TestCase):
         for one in running:
             one.join()
 
-    def settle(self, condition):
-        """What the consistency manager does arrives a little later."""
-        waiting.until(condition, "it is settled", PATIENCE, 0.05)
+    def eventually(self, condition):
+        """Waits for the consistency manager, which works after the answer."""
+        waiting.until(condition, "the changes are propagated", PATIENCE, 0.05)
 
 
 class AtStator:

@@ -26,15 +26,22 @@ def until_passes(action, errors=AssertionError, seconds=30, pause=0.05):
 
 
 def until_steady(read, what, seconds=30, pause=0.05):
-    """The first value of read() that is the same as the one before it."""
+    """The first value of read() that is the same as the one that was read a pause before it."""
     values = [None, read()]
 
     def same():
+        time.sleep(pause)
         values[:] = values[1], read()
         return values[0] == values[1]
 
-    until(same, what, seconds, pause)
+    until(same, what, seconds, 0)
     return values[1]
+
+
+def until_next_millisecond():
+    """A time with milliseconds that a server notes after this is later than those that it noted before."""
+    end = time.monotonic_ns() + 1_000_000
+    until(lambda: time.monotonic_ns() > end, "a millisecond has passed", pause=0.001)
 
 
 def let_work(seconds):

@@ -95,6 +95,7 @@ Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& req
     auto& report = reports.of(tables[i]);
     auto& response = answer.responses.emplace_back();
     response.table = asked.table;
+    response.items = call.no_items();
     std::size_t next = 0;
     for (; next < asked.keys.size() && answer_bytes < kMaxAnswerBytes; ++next) {
       auto image = TRY(call.engine().get(*tables[i], asked.keys[next]));
@@ -107,6 +108,12 @@ Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& req
       report.add_table(engine::read_units(item_bytes, asked.consistent));
       if (!image.exists()) continue;
       read_bytes += image.stored().json().size();
+      if (response.items.has_values()) {
+        TRY(call.answer_grows(read_bytes));
+        response.items.add(asked.projection ? asked.projection->apply(*TRY(image.item()))
+                                            : TRY(image.stored().parse()));
+        continue;
+      }
       const auto item = TRY(projected(std::move(image), asked.projection));
       body_bytes += item.json().size();
       TRY(call.answer_grows(body_bytes, read_bytes));

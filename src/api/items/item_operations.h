@@ -28,14 +28,14 @@ enum class CapacityKind : std::uint8_t { Plain, TransactionalRead, Transactional
 
 // What a request consumed of one table.
 struct ConsumedCapacity {
-  struct Parts {
+  struct Breakdown {
     double table = 0;
     std::vector<std::pair<std::string, double>> local_indexes, global_indexes;
   };
   std::string table;
   CapacityKind kind = CapacityKind::Plain;
-  double units = 0;            // of the table and its indexes
-  std::optional<Parts> parts;  // when they were asked for
+  double units = 0;                // of the table and its indexes
+  std::optional<Breakdown> parts;  // when they were asked for
 };
 
 // The size of the items with one partition key, in a table with local indexes.
@@ -201,16 +201,16 @@ struct TransactWriteItem {
   bool return_item_on_failure = false;
 };
 // A repetition of a transaction with the same token does nothing.
-struct RequestToken {
+struct ClientRequestToken {
   std::string text;  // 1 to 36 characters
-  // Of what the transaction asks for: a token that comes again with another fingerprint is refused, and with the same
-  // one it counts as a repetition.  Without one, it is computed from the request.
+  // A hash of the requested writes.  The same token with another fingerprint is refused; with the same fingerprint it
+  // is a repetition.  If absent, it is computed from the request.
   std::optional<std::uint64_t> fingerprint = {};
 };
 struct TransactWriteItemsRequest {
   using Answer = TransactWriteItemsAnswer;
   std::vector<TransactWriteItem> items;
-  std::optional<RequestToken> token = {};
+  std::optional<ClientRequestToken> token = {};
   WriteReports reports = {};
 };
 

@@ -96,7 +96,7 @@ Result<std::size_t> PageReader::add(const value::StoredItemView& stored) {
 
 Result<void> PageReader::take(const value::StoredItemView& stored) {
   if (!read_.filter && !parse_) return sink_(stored, nullptr);
-  const auto item = TRY(stored.parse());
+  auto item = TRY(stored.parse());
   if (read_.filter && !read_.filter->matches(item)) return {};
   return sink_(stored, &item);
 }
@@ -193,22 +193,26 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
     range.limit = std::min(range.limit.value_or(bound), bound);
   }
   PageAnswer answer;
+  answer.items = call.no_items();
   answer.with_items = page.select != Selection::Count;
+  const bool keeps = answer.with_items && answer.items.has_values();
   const bool projects = page.projection && answer.with_items;
   const auto snapshot = call.engine().snapshot();
   AnswerGrowth growth(call);
   PageReader reader(
       read, *snapshot,
-      [&](const value::StoredItemView& stored, const value::Item* item) -> Result<void> {
+      [&](const value::StoredItemView& stored, value::Item* item) -> Result<void> {
         ++answer.count;
         if (projects) {
           answer.items.add(page.projection->apply(*item));
+        } else if (keeps) {
+          answer.items.add(std::move(*item));
         } else if (answer.with_items) {
           answer.items.add(stored.json);
         }
         return growth.check(answer.items.bytes());
       },
-      projects);
+      projects || keeps);
   const auto result = TRY(reader.read(range));
   answer.scanned = result.scanned;
   if (result.last_item) answer.last_key = engine::last_evaluated_key(read.target, TRY(result.last_item->parse()));

@@ -21,8 +21,9 @@ struct PageRead {
 // Reads pages and hands on the items that pass the filter.  Confined to one request.
 class PageReader {
  public:
-  // Takes an item.  `item` has its attributes if somebody had to look at them, else null.  Errors end the page.
-  using Sink = std::function<Result<void>(const value::StoredItemView& stored, const value::Item* item)>;
+  // Takes an item.  `item` has its attributes, which the sink may take, if they had to be read, else null.  Errors end
+  // the page.
+  using Sink = std::function<Result<void>(const value::StoredItemView& stored, value::Item* item)>;
 
   // All outlive the reader.  `parse`: the sink wants the attributes of each item.
   PageReader(const PageRead& read, const storage::Snapshot& snapshot, Sink sink, bool parse);

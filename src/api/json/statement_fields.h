@@ -80,7 +80,7 @@ void fields(Fields& f, T& request) {
   auto token = request.token ? std::optional(request.token->text) : std::nullopt;
   f("ClientRequestToken", token);
   if constexpr (Fields::kReads) {
-    if (token) request.token = RequestToken{.text = std::move(*token)};
+    if (token) request.token = ClientRequestToken{.text = std::move(*token)};
   }
   f("ReturnConsumedCapacity", request.capacity);
 }

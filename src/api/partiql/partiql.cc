@@ -89,10 +89,7 @@ Result<SelectPosition> read_next_token(const BoundStatement& statement, std::str
   }
   SelectPosition position{.read = number_at<std::uint32_t>(content, 1 + sizeof(std::uint64_t)), .after = {}};
   if (const auto text = content.substr(kTokenKeyAt); !text.empty()) {
-    value::JsonParser parser;
-    const auto json = parser.parse(text);
-    if (!json) return invalid;
-    auto key = value::decode_item(*json);
+    auto key = value::parse_item(text);
     if (!key) return invalid;
     position.after = std::move(*key);
   }

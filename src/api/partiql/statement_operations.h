@@ -62,7 +62,7 @@ struct ExecuteTransactionAnswer {
 struct ExecuteTransactionRequest {
   using Answer = ExecuteTransactionAnswer;
   std::vector<StatementRequest> statements;
-  std::optional<RequestToken> token = {};
+  std::optional<ClientRequestToken> token = {};
   CapacityDetail capacity = CapacityDetail::None;
 };
 

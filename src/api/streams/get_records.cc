@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "stator/api/functions.h"
-#include "stator/api/json/stream_fields.h"
 #include "stator/api/streams/shard_iterator.h"
 #include "stator/api/streams/stream_name.h"
 #include "stator/api/tables/table_settings.h"
@@ -84,16 +83,6 @@ Result<GetRecordsAnswer> run(CallContext& call, const GetRecordsRequest& request
     answer.next = iterator.encode();
   }
   return answer;
-}
-
-std::string encode(StreamRecord record) { return fields_to_json(record); }
-
-StreamRecord decode_stream_record(std::string_view json) {
-  value::JsonParser parser;
-  StreamRecord record;
-  const auto root = parser.parse(json);
-  if (!root || !read_fields(JsonMembers(root->object()), record)) record.unreadable = json;
-  return record;
 }
 
 }  // namespace stator::api

@@ -27,8 +27,7 @@ class UpdateTableTest : public ::testing::Test {
     auto answer = std::make_shared<std::promise<std::string>>();
     auto future = answer->get_future();
     service_->call(operation, padded, [answer](Reply reply) {
-      const auto* success = std::get_if<std::string>(&reply.outcome);
-      answer->set_value(success != nullptr ? *success : std::get<Fault>(reply.outcome).body());
+      answer->set_value(reply.ok() ? *reply.outcome : reply.outcome.error().body());
     });
     return future;
   }
@@ -92,10 +91,8 @@ class Throughputs : public ::testing::Test {
   std::string call(std::string_view operation, std::string body) {
     body.reserve(body.size() + value::kJsonPadding);
     std::promise<std::string> answer;
-    service_.call(operation, body, [&](Reply reply) {
-      const auto* success = std::get_if<std::string>(&reply.outcome);
-      answer.set_value(success != nullptr ? *success : std::get<Fault>(reply.outcome).body());
-    });
+    service_.call(operation, body,
+                  [&](Reply reply) { answer.set_value(reply.ok() ? *reply.outcome : reply.outcome.error().body()); });
     return answer.get_future().get();
   }
   void set_throughput(int units) {

@@ -2,7 +2,6 @@
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <memory>
 
 #include "stator/base/assert.h"
+#include "stator/base/random.h"
 #include "stator/http/sigv4_canonical.h"
 
 namespace stator::app {
@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kDigestBytes = 32;
-constexpr std::size_t kEntropyAtOnce = 256;  // getentropy gives no more
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
@@ -72,10 +71,7 @@ std::string aes256_ctr(std::string_view key, std::string_view initial, std::stri
 
 std::string random_bytes(std::size_t count) {
   std::string out(count, '\0');
-  for (std::size_t at = 0; at < count; at += kEntropyAtOnce) {
-    const bool done = ::getentropy(out.data() + at, std::min(kEntropyAtOnce, count - at)) == 0;
-    STATOR_ASSERT(done, "the kernel has random bytes for whoever asks");
-  }
+  fill_with_entropy({bytes_of(out), out.size()});
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include <future>
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "stator/http/client.h"
 #include "stator/http/origin.h"
@@ -54,10 +53,9 @@ class JwksUrl {
         origin_, {.method = "GET", .target = target_, .headers = {{"Accept", "application/json"}}, .idempotent = true},
         [arrived = std::move(arrived)](http::Exchange result) mutable { arrived.set_value(std::move(result)); });
     auto result = exchange.get();
-    if (const auto* failure = std::get_if<http::ClientFailure>(&result)) return unreadable(url_, failure->message);
-    auto& response = std::get<http::ClientResponse>(result);
-    if (response.status != 200) return unreadable(url_, fmt::format("was answered with {}", response.status));
-    return std::move(response.body);
+    if (!result) return unreadable(url_, result.error().message);
+    if (result->status != 200) return unreadable(url_, fmt::format("was answered with {}", result->status));
+    return std::move(result->body);
   }
 
  private:

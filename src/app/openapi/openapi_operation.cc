@@ -24,7 +24,7 @@ bool is_in_path(const Route& route, std::string_view name) {
   return std::ranges::find(route.segments, name, &Route::Part::capture) != route.segments.end();
 }
 
-// "status={status}&sort=updatedAt", in the words of whoever sends it.
+// "status={status}&sort=updatedAt", with the names that a caller sends.
 std::string query_of(const Route& route) {
   std::vector<std::string> parts;
   for (const auto& part : route.query) {

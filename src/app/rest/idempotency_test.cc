@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 struct IdempotencyTest : ::testing::Test {
   std::unique_ptr<library::Instance> instance =
       std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
-  client::InProcessClient client{instance->service()};
+  client::InProcessClient client{instance->operations()};
   ManualClock clock{SystemClock().now()};
   Random random = Random::from_system();
   IdempotencyStore store{"Things.idempotency", client, clock, random};

@@ -29,9 +29,7 @@ std::string print(const runtime::PageEnd& end) {
 }
 
 std::optional<runtime::PageEnd> read(std::string_view text) {
-  value::JsonParser parser;
-  const auto json = parser.parse(text);
-  const auto item = json ? value::decode_stored_item(*json) : Result<value::Item>(json.error());
+  const auto item = value::parse_item(text);
   if (!item) return std::nullopt;
   const auto* keys = item->find("k");
   const auto* done = item->find("d");

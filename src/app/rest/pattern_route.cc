@@ -37,7 +37,7 @@ class PatternInput {
       : system_(system), pattern_(pattern), match_(match), call_(call) {}
 
   value::Item parameters = {};
-  runtime::PageRequest page = {};
+  runtime::PageOptions page = {};
   ValueProblems problems = {};
 
   // The captures of the route.  False: the path names nothing.

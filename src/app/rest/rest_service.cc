@@ -30,11 +30,11 @@ constexpr std::string_view kRoot = "/systems";
 // A body above this is looked at closely: whether the memory for its values is there.
 constexpr std::size_t kCountedBody = std::size_t{8} << 10;
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
-constexpr std::chrono::seconds kPatience{20};  // who has waited longer for a worker has given up
+constexpr std::chrono::seconds kPatience{20};  // a request that waited longer for a worker is refused
 
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
 
-// Where the database is, and what exactly is wrong with it, is nothing to those who ask.
+// Callers do not learn where the database is or what is wrong with it.
 Problem without_whereabouts(const Problem& unavailable, const http::Request& request) {
   return problem(ProblemKind::Unavailable, unavailable.code,
                  reads(request) ? "the database cannot be asked at the moment"
@@ -100,9 +100,11 @@ http::CorsRules cors_rules(std::vector<std::string> origins) {
 
 }  // namespace
 
-RestService::RestService(std::vector<System*> systems, TokenVerifier& tokens, RestServiceOptions options)
+RestService::RestService(std::vector<System*> systems, TokenVerifier& tokens, const Clock& clock,
+                         RestServiceOptions options)
     : systems_(std::move(systems)),
       tokens_(tokens),
+      clock_(clock),
       options_(std::move(options)),
       cors_(cors_rules(options_.cors_origins)),
       workers_(options_.workers, options_.queue) {}
@@ -155,7 +157,7 @@ RestService::Task RestService::task_of(System& system, const http::Request& requ
             .request = request,
             .query = QueryParameters::parse(request.query),
             .found = RouteMiss(),
-            .start = std::chrono::steady_clock::now()};
+            .start = clock_.steady_now()};
   if (options_.traffic != nullptr) options_.traffic->note_request(task.start);
   if (task.query) task.found = system.router().find(request.method, below(system, request.path), *task.query);
   return task;
@@ -173,7 +175,7 @@ void RestService::handle(const http::Request& request, http::Responder responder
     shared->send(problem_answer(too_much_waits()));
   };
   WorkerPool::Job job = [this, task = std::move(task), shared, refuse] {
-    const bool too_late = shared->watch().has_gone() || std::chrono::steady_clock::now() - task.start > kPatience;
+    const bool too_late = shared->watch().has_gone() || clock_.steady_now() - task.start > kPatience;
     return too_late ? refuse() : work(task, std::move(*shared));
   };
   if (!workers_.submit(job)) refuse();
@@ -181,8 +183,8 @@ void RestService::handle(const http::Request& request, http::Responder responder
 
 // Runs on an event loop, so it reads no keys.  A token of an unknown key may be one of a key set that has not been read
 // yet: a worker reads it, and a request with a small body comes through and is decided on a worker.  One with a large
-// body, or of unknown length, is asked to come again in a second; otherwise strangers with made-up keys could send
-// bodies as long as the set is being read.
+// body, or of unknown length, is refused, to be sent again in a second.  Otherwise strangers with made-up keys could
+// send bodies while the set is being read.
 http::Admission RestService::admit(const http::Request& head) {
   if (is_guarded_info(head)) return {.refusal = {}, .body_bytes = MemoryBudget::kSmallBytes};
   if (auto response = quick_answer(head)) return {.refusal = std::move(response)};
@@ -192,7 +194,7 @@ http::Admission RestService::admit(const http::Request& head) {
   auto verified = Verified(nullptr);
   const auto decide = [&]() -> std::optional<http::Response> {
     if (auto refusal = refuse_route(task, labels)) return refusal;
-    const auto& route = *std::get<RouteMatch>(task.found).route;
+    const auto& route = *task.found->route;
     const auto length = announced_length(head);
     admission.body_bytes = body_limit(route);
     verified = identify(head, false);
@@ -226,8 +228,7 @@ std::size_t RestService::body_limit(const Route& route) const {
 }
 
 bool RestService::is_quick(const Task& task) const {
-  const auto* match = std::get_if<RouteMatch>(&task.found);
-  const auto* action = match != nullptr ? std::get_if<const model::Action*>(&match->route->target) : nullptr;
+  const auto* action = task.found ? std::get_if<const model::Action*>(&task.found->route->target) : nullptr;
   return options_.at_once && (action == nullptr || !(*action)->native);
 }
 
@@ -313,7 +314,7 @@ void RestService::work(const Task& task, http::Responder responder) {
 }
 
 void RestService::record(const Task& task, const RequestLabels& labels, int status) {
-  const auto took = std::chrono::steady_clock::now() - task.start;
+  const auto took = clock_.steady_now() - task.start;
   requests_.record(labels.label, task.system->model().name, labels.error, took);
   if (!options_.access_log) return;
   log::info("request", {{"method", task.request.method},
@@ -328,18 +329,18 @@ std::optional<http::Response> RestService::refuse_route(const Task& task, Reques
     labels.error = "Invalid";
     return problem_answer(problem(ProblemKind::Invalid, "Invalid", task.query.error().message));
   }
-  const auto* miss = std::get_if<RouteMiss>(&task.found);
-  if (miss == nullptr) {
-    labels.label = std::get<RouteMatch>(task.found).route->label;
+  if (task.found) {
+    labels.label = task.found->route->label;
     return std::nullopt;
   }
-  const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
-  labels.error = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
-  auto wrong = problem(kind, labels.error, miss->message);
-  wrong.details = miss->details;
+  const auto& miss = task.found.error();
+  const auto kind = miss.status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
+  labels.error = miss.status == 404 ? "NotFound" : miss.status == 405 ? "MethodNotAllowed" : "Invalid";
+  auto wrong = problem(kind, labels.error, miss.message);
+  wrong.details = miss.details;
   auto response = problem_answer(wrong);
-  response.status = miss->status;
-  if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
+  response.status = miss.status;
+  if (!miss.allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss.allow);
   return response;
 }
 
@@ -373,7 +374,7 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   auto& system = *task.system;
   const auto& request = task.request;
   if (auto refusal = refuse_route(task, labels)) return std::move(*refusal);
-  const auto& match = std::get<RouteMatch>(task.found);
+  const auto& match = *task.found;
   const auto verified = identify(request, true);
   if (auto refusal = refuse_token(verified, request, labels)) return std::move(*refusal);
   const auto* identity = verified->get();

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "stator/app/auth/jwt.h"
 #include "stator/app/rest/system.h"
 #include "stator/app/rest/worker_pool.h"
+#include "stator/base/clock.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/traffic.h"
 #include "stator/http/cors.h"
@@ -50,8 +49,8 @@ struct RestServiceOptions {
 // request's head is enough to refuse, they refuse, so that the bodies of strangers cost nothing.  Thread-safe.
 class RestService final : public http::Handler {
  public:
-  // Systems and verifier outlive the service.
-  RestService(std::vector<System*> systems, TokenVerifier& tokens, RestServiceOptions options);
+  // Systems, verifier and clock outlive the service.
+  RestService(std::vector<System*> systems, TokenVerifier& tokens, const Clock& clock, RestServiceOptions options);
 
   void handle(const http::Request& request, http::Responder responder) override;
   http::Admission admit(const http::Request& head) override;
@@ -66,8 +65,8 @@ class RestService final : public http::Handler {
     System* system;
     http::Request request;
     Result<QueryParameters> query;
-    std::variant<RouteMatch, RouteMiss> found;  // when there is a query
-    std::chrono::steady_clock::time_point start;
+    Result<RouteMatch, RouteMiss> found;  // when there is a query
+    SteadyTime start;
   };
   // What an answer is told of in metrics and the log.
   struct RequestLabels {
@@ -99,6 +98,7 @@ class RestService final : public http::Handler {
 
   const std::vector<System*> systems_;
   TokenVerifier& tokens_;
+  const Clock& clock_;
   const RestServiceOptions options_;
   const http::Cors cors_;
   http::RequestMetrics requests_{"stator_app", "system"};

@@ -48,7 +48,7 @@ class Hall {
  public:
   explicit Hall(Dance dance, bool at_once = false, std::size_t memory = 100 << 20)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
-        client_(instance_->service()),
+        client_(instance_->operations()),
         system_(std::move(*System::open(
             std::make_shared<const model::Model>(model::load_or_fail(kHall)),
             {.client = client_, .clock = clock_, .random = random_, .page_tokens = page_tokens_},
@@ -69,7 +69,7 @@ class Hall {
                                            {"clean", count}}};
             }))),
         memory_(memory),
-        service_({system_.get()}, verifier_, {.workers = 1, .at_once = at_once, .memory = &memory_}),
+        service_({system_.get()}, verifier_, clock_, {.workers = 1, .at_once = at_once, .memory = &memory_}),
         server_(std::move(*http::Server::start({.port = 0, .threads = 1}, service_))) {}
 
   std::uint16_t port() const { return server_->port(); }

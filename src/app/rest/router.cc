@@ -168,8 +168,8 @@ Result<Router> Router::make(const model::Model& model) {
   return router;
 }
 
-std::variant<RouteMatch, RouteMiss> Router::find(std::string_view method, std::string_view path,
-                                                 const QueryParameters& query) const {
+Result<RouteMatch, RouteMiss> Router::find(std::string_view method, std::string_view path,
+                                           const QueryParameters& query) const {
   std::vector<std::string> segments;
   for (const auto segment : split_path(path)) {
     auto decoded = decode_percent(segment);

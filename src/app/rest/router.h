@@ -73,8 +73,8 @@ class Router {
   const std::vector<Route>& routes() const { return routes_; }  // the most specific first
 
   // `path` is below the system's prefix, as sent.  HEAD finds what GET does.
-  std::variant<RouteMatch, RouteMiss> find(std::string_view method, std::string_view path,
-                                           const QueryParameters& query) const;
+  Result<RouteMatch, RouteMiss> find(std::string_view method, std::string_view path,
+                                     const QueryParameters& query) const;
 
   // What is wrong with a query parameter that `route` does not take: other routes may have the same path.
   std::string why_not(const Route& route, std::string_view name, std::string_view text) const;

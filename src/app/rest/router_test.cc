@@ -47,12 +47,11 @@ struct RouterTest : ::testing::Test {
     const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
     if (!query) return query.error().message;
     const auto found = router->find(method, target.substr(0, question), *query);
-    if (const auto* miss = std::get_if<RouteMiss>(&found)) {
-      return std::to_string(miss->status) + (miss->allow.empty() ? "" : " " + miss->allow);
+    if (!found) {
+      return std::to_string(found.error().status) + (found.error().allow.empty() ? "" : " " + found.error().allow);
     }
-    const auto& match = std::get<RouteMatch>(found);
-    auto text = match.route->label;
-    for (const auto& [name, value] : match.captured) text += " " + std::string(name) + "=" + value;
+    auto text = found->route->label;
+    for (const auto& [name, value] : found->captured) text += " " + std::string(name) + "=" + value;
     return text;
   }
 
@@ -61,10 +60,9 @@ struct RouterTest : ::testing::Test {
     const auto question = std::min(target.find('?'), target.size());
     const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
     const auto found = Router::make(model)->find("GET", target.substr(0, question), *query);
-    const auto* miss = std::get_if<RouteMiss>(&found);
-    if (miss == nullptr) return "it is there";
+    if (found) return "it is there";
     std::string text;
-    for (const auto& [name, problem] : miss->details) text += (text.empty() ? "" : "; ") + name + " " + problem;
+    for (const auto& [name, problem] : found.error().details) text += (text.empty() ? "" : "; ") + name + " " + problem;
     return text;
   }
 

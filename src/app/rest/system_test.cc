@@ -132,7 +132,7 @@ class Garden {
  public:
   explicit Garden(const Extension& extension)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
-        client_(instance_->service()) {
+        client_(instance_->operations()) {
     auto opened =
         System::open(std::make_shared<const model::Model>(model::load_or_fail(kGarden)),
                      {.client = client_, .clock = clock_, .random = random_, .page_tokens = tokens_}, extension);
@@ -154,7 +154,7 @@ class Garden {
     const auto query =
         QueryParameters::parse(std::string_view(sent.target).substr(std::min(question + 1, sent.target.size())));
     auto route = system_->router().find(sent.method, path, *query);
-    if (const auto* miss = std::get_if<RouteMiss>(&route)) return std::to_string(miss->status);
+    if (!route) return std::to_string(route.error().status);
     std::vector<http::Header> headers{{"Content-Type", sent.type}};
     for (const auto& [name, value] : sent.headers) headers.push_back({name, value});
     std::string body = sent.body;
@@ -167,7 +167,7 @@ class Garden {
                                 .body = body,
                                 .keep_alive = true};
     const RestCall call{.request = request, .path = path, .query = *query, .body = body, .identity = identity};
-    const auto answer = system_->run(std::get<RouteMatch>(route), call);
+    const auto answer = system_->run(*route, call);
     if (answer) return std::to_string(answer->status) + " " + answer->body;
     auto text = answer.error().code;
     for (const auto& [attribute, problem] : answer.error().details) text += "; " + attribute + " " + problem;
@@ -248,7 +248,7 @@ TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
 
 TEST(SystemOpen, SaysWhatATableLacksAndWhatToDo) {
   const auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
-  client::InProcessClient client(instance->service());
+  client::InProcessClient client(instance->operations());
   ManualClock clock;
   Random random{1};
   PageTokens tokens{std::string(32, 'k')};

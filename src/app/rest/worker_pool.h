@@ -12,8 +12,8 @@
 namespace stator::app {
 
 // Threads for work that waits: event loops must not.  A job goes to the thread that ran out of work last, so that a few
-// threads with warm caches do what few threads can do.  Bounded: beyond `queue` waiting jobs, further ones are not
-// taken, so that whoever asked hears it at once.  Thread-safe; the destructor finishes what was taken.
+// threads with warm caches do what few threads can do.  Bounded: beyond `queue` waiting jobs, further ones are refused
+// at once.  Thread-safe; the destructor finishes what was taken.
 class WorkerPool {
  public:
   using Job = UniqueFunction<void()>;

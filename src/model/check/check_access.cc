@@ -162,12 +162,11 @@ void find_foreign_owners(const Model& model, const Entity& entity, Report& findi
   const bool is_its_name = holder != &entity && is_name(*holder, attribute->name);
   const auto* named = is_its_name ? holder : named_by(model, *holder, attribute->name);
   if (named == nullptr) return;
-  findings.error(
-      {.code = "owner-not-user", .subject = entity.name, .position = entity.position},
-      fmt::format("its owner, {}, is the name of a {}: a caller whose subject is that name owns it, whoever that is",
-                  *entity.owner, named->name),
-      fmt::format("let the owner hold the subject of a user; if a {0} is a user, write `owner: {1}` in {0}",
-                  named->name, named->identity.back()));
+  findings.error({.code = "owner-not-user", .subject = entity.name, .position = entity.position},
+                 fmt::format("its owner, {}, is the name of a {}: any caller with that name as its subject owns it",
+                             *entity.owner, named->name),
+                 fmt::format("let the owner hold the subject of a user; if a {0} is a user, write `owner: {1}` in {0}",
+                             named->name, named->identity.back()));
 }
 
 // ------------------------------------------------------------------------------------------------ creating and

@@ -102,10 +102,8 @@ entities:
                              org, repo));
   };
   const auto of_org = "owner: of\n    parents: { org: { entity: ORG, by: { orgName: of } } }";
-  EXPECT_EQ(
-      with("owner: admin", of_org),
-      Lines{"error REPO: its owner, of, is the name of a ORG: a caller whose subject is that name owns it, whoever "
-            "that is"});
+  EXPECT_EQ(with("owner: admin", of_org),
+            Lines{"error REPO: its owner, of, is the name of a ORG: any caller with that name as its subject owns it"});
   EXPECT_EQ(with("owner: orgName", of_org), Lines{}) << "a user";
   EXPECT_EQ(with("owner: admin", "owner: orgName").size(), 1U) << "by the same word, without a relation";
   EXPECT_EQ(with("access: { read: public }", "owner: orgName"), Lines{}) << "it may be about a user";

@@ -156,7 +156,7 @@ bool may_be_absent(const Entity& entity, const std::string& name) {
 void find_sparse(const CheckedPattern& query, Findings& findings) {
   if (query.space.index == nullptr) return;
   for (const auto& row : query.returned) {
-    const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
+    const auto asked = fixed_attributes(query, row);  // a request for a value excludes rows without one
     for (const auto& key : query.space.attributes()) {
       const auto all = forms(query.model, row, key);
       const bool on_purpose = std::any_of(all.begin(), all.end(), [](const KeyForm& form) {
@@ -226,7 +226,7 @@ void find_wider_access(const CheckedPattern& query, Findings& findings) {
   }
 }
 
-// What a relation leads to is left out for those who may not read it.
+// A join leaves out rows that the caller may not read.
 void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
   if (reads_own(query)) return;
   for (const auto& join : query.pattern.joins) {

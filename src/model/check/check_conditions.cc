@@ -70,7 +70,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
   std::vector<std::string> names;
   for (const auto& key : query.space.attributes()) {
     const auto* condition = query.condition(key.name);
-    if (condition == nullptr || is_range(condition->comparison)) continue;  // whoever moves a bound only moves a bound
+    if (condition == nullptr || is_range(condition->comparison)) continue;  // any value is a valid bound
     for (const auto& operand : condition->operands) {
       for (const auto& part : operand.parts()) {
         const auto* field = std::get_if<Field>(&part);
@@ -82,10 +82,10 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
   return names;
 }
 
-// What somebody writes into a parameter can reach rows that no ordinary value names.
+// The value of a parameter can reach rows that no ordinary value names.
 void find_forged_parameters(const CheckedPattern& query, Findings& findings) {
   for (const auto& parameter : raw_parameters(query)) {
-    // Whoever writes one parameter writes the others, too.
+    // One caller gives all parameters.
     const auto wanted = conditions(query, {.text = Reading::Text::AsItIs, .forged = parameter});
     for (const auto& row : rows(query.model)) {
       const auto key = match(query, row, wanted, kOrdinary);
@@ -210,7 +210,7 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
           fmt::format("it compares {} with {}, of which the key of {} has less: a time within it is above it",
                       spelled(meeting.asked), spelled(meeting.kept), meeting.row.name()),
           "ask for as much of the time as the key has",
-          "who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31'");
+          "a request from '2023-01-31T00:00:00.000Z' on does not return '2023-01-31'");
     }
     const bool moments =
         moment_bytes(given, meeting.asked.transform) > 0 && moment_bytes(type, meeting.kept.transform) > 0;
@@ -234,7 +234,7 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
           query.about("open-prefix"),
           fmt::format("its prefix ends inside {}: it also finds what only begins with the value that was asked for",
                       spelled(meeting.kept)),
-          "end the prefix with the separator that follows in the key", fmt::format("who asks for 'a' also gets 'aa'"));
+          "end the prefix with the separator that follows in the key", "a request for 'a' also returns 'aa'");
     }
     if (is_range(meeting.condition.comparison) && meeting.last && !folds(meeting.asked.transform) &&
         is_free_text(type, query.steps) && is_free_text(given, query.steps)) {

@@ -86,8 +86,8 @@ void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
             {.code = "unnamed-key",
              .subject = fmt::format("{}.{}", entity.name, name),
              .position = alternative.position},
-            fmt::format("which {} {} has depends on {}, which is not in its primary key: who asks for it by its "
-                        "name looks in another place",
+            fmt::format("which {} {} has depends on {}, which is not in its primary key: a request that names the row "
+                        "looks in another place",
                         key.name, with_article(entity.name), name),
             fmt::format("put {{{}}} into the primary key, if it never changes; a row that comes and goes with it is a "
                         "record of its own: `records`, with that `when`",
@@ -109,8 +109,7 @@ bool is_for_oneself(const Pattern& pattern) {
   });
 }
 
-// A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says
-// whose they ask for.
+// A path without the owner means the caller's own row.  Other readers need a route that names the owner.
 void find_unreadable(const Model& model, const Entity& entity, Report& findings) {
   const auto& read = entity.read;
   const bool for_others = read.anyone || read.signed_in || read.anyone_when;

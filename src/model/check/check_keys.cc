@@ -101,10 +101,9 @@ void find_forgeries(const Model& model, const KeySpace& space, const std::vector
           {.code = "forged-key",
            .subject = fmt::format("{}.{}", forger.row.entity->name, forgery.attribute),
            .position = position_of(forger)},
-          fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives {} the "
-                      "key of {} in {}",
-                      forgery.attribute, forger.row.name(), with_article(forger.row.name()), forgery.victim->name,
-                      space.name),
+          fmt::format(
+              "{} is in the key of {} as it is: a value that contains a separator can give {} the key of {} in {}",
+              forgery.attribute, forger.row.name(), with_article(forger.row.name()), forgery.victim->name, space.name),
           fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", forgery.attribute),
           spell_key(space.attributes(), forgery.key));
     }
@@ -491,7 +490,7 @@ bool is_flag(const Type& type) {
          });
 }
 
-// What it stands for is another attribute, and whoever sets both can set them against each other.
+// A flag repeats another attribute.  A request that sets both can make them contradict each other.
 void find_flags(const KeyUse& use, Findings& findings) {
   const auto* attribute = use.form.rule == nullptr ? use.row.entity->find_attribute(use.key.name) : nullptr;
   if (attribute == nullptr || attribute->computed() || !is_flag(attribute->type)) return;

@@ -173,10 +173,11 @@ entities:
 )yaml",
                        hole);
   };
-  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|raw")),
-            Lines{"error TOPIC.name: name is in the key of TOPIC as it is, and whoever writes a separator into it "
-                  "gives a TOPIC "
-                  "the key of a POST in Things (PK 'FORUM', SK 'topic#a#post#000')"});
+  EXPECT_EQ(
+      found("forged-key", kPlainTable, with_hole("name|raw")),
+      Lines{
+          "error TOPIC.name: name is in the key of TOPIC as it is: a value that contains a separator can give a TOPIC "
+          "the key of a POST in Things (PK 'FORUM', SK 'topic#a#post#000')"});
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name")), Lines{});
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|sortable")), Lines{});
 }
@@ -195,10 +196,10 @@ entities:
                        hole);
   };
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay|raw")),
-            (Lines{"error LABEL.zone: zone is in the key of LABEL as it is, and whoever writes a separator into it "
-                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')",
-                   "error LABEL.bay: bay is in the key of LABEL as it is, and whoever writes a separator into it "
-                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')"}));
+            (Lines{"error LABEL.zone: zone is in the key of LABEL as it is: a value that contains a separator can give "
+                   "a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')",
+                   "error LABEL.bay: bay is in the key of LABEL as it is: a value that contains a separator can give a "
+                   "LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')"}));
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay")), Lines{});
 }
 
@@ -214,8 +215,8 @@ entities:
                        hole);
   };
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug|raw")),
-            Lines{"error PAGE.slug: slug is in the key of PAGE as it is, and whoever writes a separator into it gives "
-                  "a PAGE the key of a reservation of USER in Things (PK 'unique#test#USER.nick@#a', SK 'unique')"});
+            Lines{"error PAGE.slug: slug is in the key of PAGE as it is: a value that contains a separator can give a "
+                  "PAGE the key of a reservation of USER in Things (PK 'unique#test#USER.nick@#a', SK 'unique')"});
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug")), Lines{});
 }
 
@@ -493,8 +494,8 @@ entities:
   };
   EXPECT_EQ(
       with(R"(keys: { PK: [ { key: "TRASH#{user}", when: "trashed = true" }, "USER#{user}" ], SK: "MAIL#{id}" })"),
-      Lines{"error MAIL.trashed: which PK a MAIL has depends on trashed, which is not in its primary key: who asks for "
-            "it by its name looks in another place"});
+      Lines{"error MAIL.trashed: which PK a MAIL has depends on trashed, which is not in its primary key: a request "
+            "that names the row looks in another place"});
   EXPECT_EQ(
       with(R"(keys: { PK: "USER#{user}", SK: [ { key: "A#{kind}#{id}", when: "kind = 'a'" }, "B#{kind}#{id}" ] })"),
       Lines{});

@@ -220,7 +220,7 @@ patterns:
   EXPECT_EQ(with("{no|sortable}", "{low}", "ulid").size(), 1U);
   EXPECT_EQ(with("{at|day}", "{low}", "timestamp"),
             Lines{"error trips: it compares {low} with {at|day}, of which the key of TRIP has less: a time within it "
-                  "is above it (who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31')"});
+                  "is above it (a request from '2023-01-31T00:00:00.000Z' on does not return '2023-01-31')"});
   EXPECT_EQ(with("{at|day}", "{low}", "date"), Lines{});
   EXPECT_EQ(with("{at|day}", "{low|month}", "date"), Lines{});
   EXPECT_EQ(with("{at}", "{low}", "date"), Lines{});
@@ -312,7 +312,7 @@ TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
 )yaml"),
             Lines{"error files: its prefix ends inside {folder}: it also finds what only begins with the value that "
                   "was asked for "
-                  "(who asks for 'a' also gets 'aa')"});
+                  "(a request for 'a' also returns 'aa')"});
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}#" } }, returns: FILE }
 )yaml"),

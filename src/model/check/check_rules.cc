@@ -91,7 +91,7 @@ void find_silent_copies(const Entity& child, Report& findings) {
   }
 }
 
-// A deletion that has been answered cannot be refused any more by what it takes along.
+// A deletion is answered before its cascade.  A rule of a child can no longer refuse it then.
 void find_overruled(const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = relation.to;
@@ -289,7 +289,7 @@ void find_transactions(const Model& model, Report& findings) {
       std::size_t most = 0;
       for (const auto* entity : step.entities)
         most = std::max(most, rows_of_write(*entity, step.kind != Step::Kind::Create));
-      // What was read is conditioned on, and what is done to it is the same row: it counts where it is read.
+      // A row that was read has a condition, and a later change of it is the same row: it counts once, as read.
       if (step.kind == Step::Kind::Read || step.kind == Step::Kind::Create) rows += most;
     }
     report(action.name, action.position, rows);

@@ -165,9 +165,9 @@ class SharedTable {
             {.code = "forged-key",
              .subject = fmt::format("{}.{}", row.entity->name, forgery.attribute),
              .position = &forging == &second_ ? found->back().front().position : forgery.victim->position},
-            fmt::format("{} is in the key of {}{} as it is, and whoever writes a separator into it gives {} the key "
-                        "of {}{}",
-                        forgery.attribute, row.name(), whose, with_article(row.name()), forgery.victim->name, of),
+            fmt::format(
+                "{} is in the key of {}{} as it is: a value that contains a separator can give {} the key of {}{}",
+                forgery.attribute, row.name(), whose, with_article(row.name()), forgery.victim->name, of),
             fmt::format("write {{{}}}", forgery.attribute), spell_key(space.attributes(), forgery.key));
       }
     }

@@ -111,18 +111,15 @@ TEST(SharedTable, IsNotForged) {
                           {"GSI1PK: \"DOGS#{id}\"", "GSI1PK: \"DOGS#{name}\""},
                           {", unique_within: table", ""}}));
   };
-  EXPECT_EQ(
-      together(kCats, raw("\"X\"")),
-      Lines{"forged-key DOG.name: name is in the key of DOG as it is, and whoever writes a separator into it gives "
-            "a DOG the key of a CAT of cats, which shares the table"});
-  EXPECT_EQ(
-      together(raw("\"X\""), kCats),
-      Lines{"forged-key DOG.name: name is in the key of DOG of dogs, which shares the table, as it is, and whoever "
-            "writes a separator into it gives a DOG the key of a CAT"});
-  EXPECT_EQ(
-      together(kCats, raw("\"unique\"")),
-      Lines{"forged-key DOG.name: name is in the key of DOG as it is, and whoever writes a separator into it gives "
-            "a DOG the key of a reservation of CAT of cats, which shares the table"});
+  EXPECT_EQ(together(kCats, raw("\"X\"")),
+            Lines{"forged-key DOG.name: name is in the key of DOG as it is: a value that contains a separator can give "
+                  "a DOG the key of a CAT of cats, which shares the table"});
+  EXPECT_EQ(together(raw("\"X\""), kCats),
+            Lines{"forged-key DOG.name: name is in the key of DOG of dogs, which shares the table, as it is: a value "
+                  "that contains a separator can give a DOG the key of a CAT"});
+  EXPECT_EQ(together(kCats, raw("\"unique\"")),
+            Lines{"forged-key DOG.name: name is in the key of DOG as it is: a value that contains a separator can give "
+                  "a DOG the key of a reservation of CAT of cats, which shares the table"});
   EXPECT_EQ(together(kCats, raw("\"Y\"")), Lines{});
 }
 

@@ -9,7 +9,7 @@
 // How the parts of a model are put into words, for every generator alike.
 namespace stator::model::generate {
 
-// "string", "list of email", "one of SHELF, READING"; with what its members are held to, and without what it is.
+// "string", "list of email", "one of SHELF, READING".  It has the rules of the members, not those of the attribute.
 std::string type_words(const Type& type);
 // "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be
 // empty.

@@ -66,15 +66,12 @@ void parse_keys(const YamlNode& node, const TableDesign& table, EntitySyntax& en
   });
 }
 
-void parse_expires(Words& words, const TableDesign& table, EntitySyntax& entity, Record& record, Report& report) {
+void parse_expires(Words& words, EntitySyntax& entity, Record& record, Report& report) {
   const YamlNode* node = words.find("expires");
   if (node == nullptr) return;
   auto expression = read_expression(*node, report);
   if (!expression) return;
-  if (!table.ttl_attribute)
-    report.error(node->key.position, "no-ttl",
-                 "a row can expire only when the table names the attribute that says when",
-                 "ttl: expiresAt, in `table`");
+  entity.expires.push_back(node->key.position);
   record.expires = expression->value;
   entity.expressions.push_back({.what = std::move(*expression), .stored_for = "a row's end"});
 }
@@ -85,7 +82,7 @@ void parse_record_words(Words& words, const TableDesign& table, EntitySyntax& en
   if (const YamlNode* type = words.find("type")) {
     if (const auto text = read_text(*type, "the value of the type attribute", report)) record.type = text->text;
   }
-  parse_expires(words, table, entity, record, report);
+  parse_expires(words, entity, record, report);
 }
 
 void parse_record(const YamlNode& node, const TableDesign& table, EntitySyntax& written, Report& report) {
@@ -310,12 +307,9 @@ void parse_entity_access(const YamlNode* node, EntitySyntax& written, Report& re
     auto [access, anyone_when, grants] = parse_access(*list, report);
     if (anyone_when && word != "read")
       report.error(anyone_when->source.position, "contradiction",
-                   "a condition is for reading; whoever writes is somebody");
+                   "only `read` can have a condition: writers must be signed in");
     else if (anyone_when)
       written.expressions.push_back({.what = *anyone_when, .stored_for = "access"});
-    if (access.owner && !entity.owner)
-      report.error(list->position, "no-owner", fmt::format("{} has no owner, so nobody is let in as one", entity.name),
-                   "owner: ATTRIBUTE, in the entity");
     for (const auto member : members) entity.*member = access;
     written.granted.push_back({.to = std::move(members), .grants = std::move(grants)});
   };

@@ -338,15 +338,12 @@ void parse_pattern(const YamlNode& node, Syntax& syntax, Report& report) {
     written.grants = std::move(list.grants);
     if (list.anyone_when) written.row_conditions.push_back(std::move(*list.anyone_when));
   }
-  const auto flag = [&](std::string_view word, bool& member) -> const YamlNode* {
-    const YamlNode* value = words.find(word);
-    if (value != nullptr) member = read_boolean(*value, word, report).value_or(false);
-    return value;
-  };
-  flag("single", pattern.single);
-  const YamlNode* consistent = flag("consistent", pattern.consistent);
-  if (pattern.consistent && pattern.index != nullptr && !pattern.index->local)
-    report.error(consistent->key.position, "contradiction", "a global index cannot be read consistently");
+  if (const YamlNode* single = words.find("single"))
+    pattern.single = read_boolean(*single, "single", report).value_or(false);
+  if (const YamlNode* consistent = words.find("consistent")) {
+    pattern.consistent = read_boolean(*consistent, "consistent", report).value_or(false);
+    written.consistent = consistent->key.position;
+  }
   if (const YamlNode* page = words.find("page")) parse_page(*page, pattern, report);
   words.done();
   syntax.patterns.push_back(std::move(written));

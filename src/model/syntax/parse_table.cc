@@ -110,9 +110,6 @@ void parse_index(const YamlNode& node, TableSyntax& syntax, Report& report) {
     index.local = true;
     index.partition = {table.partition};
     if (auto sort = parse_key_attribute(*local, report)) index.sort = {std::move(*sort)};
-    if (!table.sort)
-      report.error(local->position, "local-index",
-                   "a local index needs a table with a sort key; this one has a partition key only");
   } else if (words.is_map()) {
     report.error(node.key.position, "missing-word", "an index needs the word key, or the word local");
   }

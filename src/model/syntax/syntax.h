@@ -90,7 +90,8 @@ struct EntitySyntax {
   std::vector<FromParentSyntax> copies, numbers;
   std::vector<ParentSyntax> parents;  // as many as the entity has
   std::vector<TakenOverSyntax> taken_over;
-  std::vector<Granted> granted;  // a later one replaces an earlier one
+  std::vector<Position> expires;  // the word, in the records that have it
+  std::vector<Granted> granted;   // a later one replaces an earlier one
   std::optional<Route> path;
 };
 
@@ -123,7 +124,8 @@ struct PatternSyntax {
   std::vector<JoinSyntax> joins;  // as many as the pattern has
   std::optional<Text> within;
   std::vector<Text> grants;
-  bool has_access = false;  // otherwise it follows from what is returned
+  std::optional<Position> consistent;  // the word
+  bool has_access = false;             // otherwise it follows from what is returned
 };
 
 struct AssignmentSyntax {

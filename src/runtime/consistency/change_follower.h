@@ -15,12 +15,12 @@
 
 namespace stator::runtime {
 
-// Tells what happens to a table from a moment on, for one who reads the table while others write to it.
+// Reports the changes of a table from a moment on, to a reader of the whole table while others write to it.
 //
 // When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain()
 // was called has been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with
-// the time of the first beginning, it tells again what happened since.  The stream keeps a day; whoever drains less
-// often gets a problem of the code StreamReader::kTrimmed. Confined to one thread.
+// the time of the first beginning, it tells again what happened since.  The stream keeps a day: a drain() after a
+// longer pause returns a problem with the code StreamReader::kTrimmed.  Confined to one thread.
 class ChangeFollower {
  public:
   using Time = SteadyTime;

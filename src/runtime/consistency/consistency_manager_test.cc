@@ -24,11 +24,11 @@ TEST(ConsistencyManager, CarriesARenameToEveryCopyAndEveryKeyMadeFromIt) {
     last = shelf.book(classics, {{"Title", text("T" + std::to_string(i))}, {"Order", number(i)}});
   }
   const auto loose = shelf.book(home, {{"Title", text("Loose")}});
-  shelf.settle();
+  shelf.propagate_all();
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
   EXPECT_EQ(shelf.now("BOOK", last, "CollectionName"), "\"Classics\"");
 
-  shelf.settle();
+  shelf.propagate_all();
   for (const auto& row : shelf.world.rows()) {
     if (row.find("CollectionName") == nullptr) continue;
     EXPECT_EQ(*row.find("CollectionName"), text("Crime"));
@@ -49,7 +49,7 @@ TEST(ConsistencyManager, TakesEverythingAlongThatADeletedParentOwned) {
   const auto other = shelf.library("Other");
   const auto kept = shelf.book(other, {{"Title", text("Emma")}});
   ASSERT_TRUE(shelf.world.remove("LIBRARY", home, shelf.alice).ok());
-  shelf.settle();
+  shelf.propagate_all();
   EXPECT_EQ(shelf.now("BOOK", kept, "Title"), "\"Emma\"");
   EXPECT_EQ(shelf.world.rows().size(), 3U) << "the other library, its reservation, and its book";
   EXPECT_EQ(shelf.findings(), Strings());
@@ -64,7 +64,7 @@ TEST(ConsistencyManager, ClearsWhatPointedToADeletedParent) {
   const auto classics = shelf.collection(home, "Classics");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Order", number(7)}});
   ASSERT_TRUE(shelf.world.remove("COLLECTION", classics, shelf.alice).ok());
-  shelf.settle();
+  shelf.propagate_all();
   for (const auto* cleared : {"CollectionId", "CollectionName", "Order"})
     EXPECT_EQ(shelf.now("BOOK", dune, cleared), "-");
   EXPECT_EQ(shelf.now("BOOK", dune, "Label"), "\"Dune (loose)\"");
@@ -83,7 +83,7 @@ TEST(ConsistencyManager, LeavesTheChildrenOfAParentThatIsThereAgain) {
   row.set("TotalItems", number(0));
   row.set("TotalPages", number(0));
   shelf.put(row);
-  shelf.settle();
+  shelf.propagate_all();
   EXPECT_EQ(shelf.now("LIBRARY", home, "TotalItems"), "2");
   EXPECT_EQ(shelf.now("LIBRARY", home, "TotalPages"), "1000");
 }
@@ -111,7 +111,7 @@ void kill_everywhere(bool first_start, Fate fate) {
   for (unsigned k = 0; !survived; k += k < 60 ? 1 : 7) {
     SCOPED_TRACE("killed at call " + std::to_string(k));
     Shelf shelf;
-    if (!first_start) shelf.settle();
+    if (!first_start) shelf.propagate_all();
     change_things(shelf);
     FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, fate));
     survived = shelf.manager(mortal)->catch_up().ok();
@@ -119,7 +119,7 @@ void kill_everywhere(bool first_start, Fate fate) {
       ASSERT_EQ(shelf.findings_beside_pending(), Strings());
     }
     shelf.let_leases_run_out();
-    shelf.settle();
+    shelf.propagate_all();
     ASSERT_EQ(shelf.findings(), Strings());
     ASSERT_EQ(shelf.world.rows().size(), 9U) << "a library, a collection, three books, an event, three reservations";
   }
@@ -137,7 +137,7 @@ unsigned remove_a_library(Shelf& shelf, const Traffic& traffic) {
   shelf.traffic = &traffic;
   const auto home = shelf.library("Home");
   for (int i = 0; i < 60; ++i) shelf.book(home, {{"Title", text("Volume " + std::to_string(i))}});
-  shelf.settle();
+  shelf.propagate_all();
   EXPECT_TRUE(shelf.world.remove("LIBRARY", home, shelf.alice).ok());
   unsigned transactions = 0;
   FailingClient counting(shelf.world.client(), [&](std::string_view operation, std::string_view) {
@@ -167,7 +167,7 @@ TEST(ConsistencyManager, VerifiesTheTableWhenChangesMayHaveBeenMissed) {
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
   shelf.clock.advance(std::chrono::hours(25));  // longer than a stream keeps anything
   const auto manager = shelf.manager();
@@ -181,7 +181,7 @@ TEST(ConsistencyManager, VerifiesTheTableWhenItsStreamIsAnotherOne) {
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   const auto set_stream = [&](std::string_view specification) {
     const auto json = R"({"TableName":"Shelf","StreamSpecification":)" + std::string(specification) + "}";
     EXPECT_TRUE(client::call_and_wait(shelf.world.client(), "UpdateTable", json).ok());
@@ -189,7 +189,7 @@ TEST(ConsistencyManager, VerifiesTheTableWhenItsStreamIsAnotherOne) {
   set_stream(R"({"StreamEnabled":false})");
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
   set_stream(R"({"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"})");
-  shelf.settle();
+  shelf.propagate_all();
   EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
 }
 
@@ -237,7 +237,7 @@ TEST(ConsistencyManager, ParksWhatFailsAgainAndAgainAndGoesOn) {
   const auto crime = shelf.collection(home, "Crime");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
   const auto rebecca = shelf.book(crime, {{"Title", text("Rebecca")}});
-  shelf.settle();
+  shelf.propagate_all();
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Poison")}}), shelf.alice).ok());
   ASSERT_TRUE(shelf.world.update("COLLECTION", crime, changes({{"Name", text("Noir")}}), shelf.alice).ok());
 
@@ -272,7 +272,7 @@ TEST(ConsistencyManager, CarriesARenameToAllOthersWhenOneKeyWouldBeTooLong) {
   const auto classics = shelf.collection(home, "Classics");
   const auto wordy = shelf.book(classics, {{"Title", text(long_text)}, {"Order", number(1)}});
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Order", number(2)}});
-  shelf.settle();
+  shelf.propagate_all();
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text(long_text)}}), shelf.alice).ok());
 
   const auto manager = shelf.manager();
@@ -303,7 +303,7 @@ TEST(ConsistencyManager, ParksARecordThatIsLargerThanARow) {
   while (padding.size() < 390'000) padding += "\u00e9";  // two bytes: a cut can go through it
   row.set("Padding", text(padding));
   shelf.put(row);
-  shelf.settle();
+  shelf.propagate_all();
   row.set("Name", text("Poison"));
   shelf.put(row);
 
@@ -345,7 +345,7 @@ TEST(ConsistencyManager, RunsInTheBackground) {
   EXPECT_EQ(manager->status().problem, "");
   manager->stop();
   EXPECT_FALSE(manager->status().running);
-  shelf.settle();  // at once: the leases were given back
+  shelf.propagate_all();  // at once: the leases were given back
   EXPECT_EQ(shelf.findings(), Strings());
 }
 
@@ -366,7 +366,7 @@ TEST(ConsistencyManager, TellsOfChangesThatWaitForOneThatHasDied) {
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   const auto dead = shelf.manager();  // never gives its leases back
   ASSERT_TRUE(dead->catch_up().ok());
   const auto manager = shelf.manager();

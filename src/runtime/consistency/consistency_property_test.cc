@@ -31,13 +31,13 @@ class Session {
   explicit Session(std::uint64_t seed) : random_(seed) {}
 
   void run() {
-    shelf_.settle();  // the verification of a first start would otherwise do the work
+    shelf_.propagate_all();  // the verification of a first start would otherwise do the work
     for (int i = 0; i < 120; ++i) {
       act();
       if (random_.below(6) == 0) run_a_mortal_manager();
     }
     shelf_.let_leases_run_out();
-    shelf_.settle();
+    shelf_.propagate_all();
     EXPECT_EQ(shelf_.findings(), std::vector<std::string>());
     compare();
   }

@@ -80,8 +80,8 @@ class Shelf {
     const std::shared_ptr<const model::Model> model(&world.model(), [](const model::Model*) {});
     return std::make_unique<ConsistencyManager>(model, client, clock, world.random(), options);
   }
-  // All that there is to do, done.
-  void settle() {
+  // Propagates all changes that wait.
+  void propagate_all() {
     const auto caught_up = manager()->catch_up();
     EXPECT_EQ(told(caught_up), "ok");
   }
@@ -105,7 +105,7 @@ class Shelf {
   std::vector<std::string> findings(VerifyOptions options) {
     Reconciler reconciler(world.model(), world.dynamo(), world.random());
     std::vector<std::string> found;
-    options.report = [&](const Finding& finding, FindingState state) {
+    options.report = [&](const RowFinding& finding, FindingState state) {
       if (state == FindingState::Pending) return;
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.entity + "." + finding.what);
     };

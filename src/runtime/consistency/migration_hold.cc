@@ -32,7 +32,7 @@ Result<bool, Problem> MigrationHold::look() {
                   {"moved", fmt::format("{}", fmt::join(entities, ", "))},
                   {"reason",
                    "a migration moves rows to other primary keys than this model's, or has moved them; until "
-                   "that is settled nothing is copied, cascaded or cleaned up here"},
+                   "that is resolved nothing is copied, cascaded or cleaned up here"},
                   {"remedy",
                    "finish it with `stator model migrate OLD NEW` and serve the new model, or take it back "
                    "with `stator model migrate NEW OLD`"}});

@@ -40,7 +40,7 @@ std::string tags(std::string_view rule) {
 
 class Tagged : public Shelf {
  public:
-  explicit Tagged(std::string_view rule = "on_delete: nothing") : Shelf(tags(rule)) { settle(); }
+  explicit Tagged(std::string_view rule = "on_delete: nothing") : Shelf(tags(rule)) { propagate_all(); }
 
   void tag(std::string_view colour) { world.made("TAG", {{"tag", text("a")}, {"colour", text(colour)}}, alice); }
   void use(std::string_view name, int n) {
@@ -65,10 +65,10 @@ TEST(Outliving, IsCountedAndCopiedToByTheNextParentOfThatName) {
   world.use("1", 2);
   world.use("2", 3);
   world.untag();
-  world.settle();
+  world.propagate_all();
   EXPECT_EQ(world.colour_of("1"), "\"red\"") << "it stays as it is";
   world.tag("blue");
-  world.settle();
+  world.propagate_all();
   EXPECT_EQ(world.counted(), "2 uses, 5 in all");
   EXPECT_EQ(world.colour_of("1"), "\"blue\"");
   EXPECT_EQ(world.findings(), Strings());
@@ -84,7 +84,7 @@ TEST(Outliving, IsCountedRightWhateverHappensBeforeThat) {
   world.tag("blue");
   world.unuse("2");
   world.use("3", 4);
-  world.settle();
+  world.propagate_all();
   EXPECT_EQ(world.counted(), "1 uses, 4 in all");
   EXPECT_EQ(world.findings(), Strings());
 }
@@ -99,7 +99,7 @@ TEST(Outliving, DoesNotGoWithoutBeingTakenFromAParentThatHasJustCountedIt) {
     const bool writes = operation == "DeleteItem" || operation == "TransactWriteItems";
     if (writes && !std::exchange(came, true)) {
       world.tag("blue");
-      world.settle();
+      world.propagate_all();
       EXPECT_EQ(world.counted(), "1 uses, 2 in all");
     }
     return Fate::Done;

@@ -28,15 +28,15 @@ constexpr std::chrono::milliseconds kLongestPause{60};
 
 }  // namespace
 
-std::string_view finding_name(Finding::Kind kind) {
+std::string_view finding_name(RowFinding::Kind kind) {
   switch (kind) {
-    case Finding::Kind::Copy: return "copy";
-    case Finding::Kind::Derived: return "derived";
-    case Finding::Kind::Key: return "key";
-    case Finding::Kind::Record: return "record";
-    case Finding::Kind::Counter: return "counter";
-    case Finding::Kind::Reservation: return "reservation";
-    case Finding::Kind::Orphan: return "orphan";
+    case RowFinding::Kind::Copy: return "copy";
+    case RowFinding::Kind::Derived: return "derived";
+    case RowFinding::Kind::Key: return "key";
+    case RowFinding::Kind::Record: return "record";
+    case RowFinding::Kind::Counter: return "counter";
+    case RowFinding::Kind::Reservation: return "reservation";
+    case RowFinding::Kind::Orphan: return "orphan";
   }
   return {};
 }
@@ -189,15 +189,16 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
 
 // --------------------------------------------------------------------------------------------------------- reconciling
 
-Result<std::vector<Finding>, Problem> Reconciler::examine(const StoredEntity& stored, const ReconcileOptions& options) {
+Result<std::vector<RowFinding>, Problem> Reconciler::examine(const StoredEntity& stored,
+                                                             const ReconcileOptions& options) {
   auto work = TRY(begin_work());
   TRY(plan(work, stored, options));
   TRY(plan_parents(work));
   return std::move(work.findings);
 }
 
-Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& stored,
-                                                            const ReconcileOptions& options) {
+Result<std::vector<RowFinding>, Problem> Reconciler::reconcile(const StoredEntity& stored,
+                                                               const ReconcileOptions& options) {
   std::optional<StoredEntity> current = stored;
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
     auto work = TRY(begin_work());
@@ -207,7 +208,7 @@ Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& 
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     back_off(attempt, random_, dynamo_.clock());
     current = TRY(read(*stored.entity, stored.key));
-    if (!current) return std::vector<Finding>();
+    if (!current) return std::vector<RowFinding>();
   }
   return contention();
 }
@@ -273,17 +274,17 @@ Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& 
 
 // ------------------------------------------------------------------------------------------------------------- remains
 
-Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
+Result<std::vector<RowFinding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
     auto work = TRY(begin_work());
     const auto effects =
         TRY(checked(effects_of(work.rules(), *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
-    if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<Finding>();
+    if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<RowFinding>();
     work.plan.require(gone.key, entity_absent(model_.table, *gone.entity, *TRY(row(work, gone.key))));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     // A new entity of this name was created meanwhile: then all rows belong to the new one.
-    if (TRY(read(*gone.entity, gone.key))) return std::vector<Finding>();
+    if (TRY(read(*gone.entity, gone.key))) return std::vector<RowFinding>();
     back_off(attempt, random_, dynamo_.clock());
   }
   return contention();

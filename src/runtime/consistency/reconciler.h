@@ -24,7 +24,7 @@
 namespace stator::runtime {
 
 // A place where the table is not what the rules say.
-struct Finding {
+struct RowFinding {
   enum class Kind : std::uint8_t {
     Copy,         // a copy differs from its source
     Derived,      // a derived attribute differs from its expression
@@ -44,7 +44,7 @@ struct Finding {
 };
 // What a Key finding is about when the row lies at another primary key than it should.
 inline constexpr std::string_view kPrimaryKey = "primary key";
-std::string_view finding_name(Finding::Kind kind);
+std::string_view finding_name(RowFinding::Kind kind);
 
 // An entity as it lies in the table.
 struct StoredEntity {
@@ -108,10 +108,10 @@ class Reconciler {
   Result<std::optional<StoredEntity>, Problem> read(const model::Entity& entity, const value::Item& key);
 
   // What is wrong with an entity that was read a moment ago.
-  Result<std::vector<Finding>, Problem> examine(const StoredEntity& stored, const ReconcileOptions& options = {});
+  Result<std::vector<RowFinding>, Problem> examine(const StoredEntity& stored, const ReconcileOptions& options = {});
 
   // Makes it right, and returns what was wrong.  Begins with `stored`; an entity that has changed since is read again.
-  Result<std::vector<Finding>, Problem> reconcile(const StoredEntity& stored, const ReconcileOptions& options = {});
+  Result<std::vector<RowFinding>, Problem> reconcile(const StoredEntity& stored, const ReconcileOptions& options = {});
   // The same for many entities, several in one transaction where possible.  One that cannot be made right, for example
   // because a key would be too long, does not stop the others; after them, the first such is returned as the problem
   // (Invalid).  Batches are small, with pauses between them, while others use the database.
@@ -128,11 +128,11 @@ class Reconciler {
   // Counters of an entity that differ from its children.  Exact while children are created and removed: the children
   // are collected until two collections in a row agree and the counter has not changed between them.
   // `unkept`: counters that child writes do not maintain.  They are recounted without waiting for a stable count.
-  Result<std::vector<Finding>, Problem> recount(const StoredEntity& stored, bool repair,
-                                                const std::set<const model::Attribute*>* unkept = nullptr);
+  Result<std::vector<RowFinding>, Problem> recount(const StoredEntity& stored, bool repair,
+                                                   const std::set<const model::Attribute*>* unkept = nullptr);
 
   // Removes the other rows and reservations of an entity whose main row is gone.
-  Result<std::vector<Finding>, Problem> sweep_remains(const StoredEntity& gone);
+  Result<std::vector<RowFinding>, Problem> sweep_remains(const StoredEntity& gone);
 
  private:
   // A plan, and what it is computed from.
@@ -149,7 +149,7 @@ class Reconciler {
     };
     std::map<std::string, Parent> parents;  // by key; plan_parents() plans each once, when all its changes are known
     WritePlan plan;
-    std::vector<Finding> findings;
+    std::vector<RowFinding> findings;
   };
   struct Expectation {
     bool gone = false;

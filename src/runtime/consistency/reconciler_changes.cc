@@ -17,22 +17,22 @@ std::string json_of(const AttributeValue* content) {
   return text;
 }
 
-Finding::Kind kind_of_attribute(const Entity& entity, std::string_view name) {
+RowFinding::Kind kind_of_attribute(const Entity& entity, std::string_view name) {
   const auto* attribute = entity.find_attribute(name);
-  if (attribute == nullptr) return Finding::Kind::Key;
-  if (attribute->copy_of) return Finding::Kind::Copy;
-  if (attribute->derived) return Finding::Kind::Derived;
-  return Finding::Kind::Orphan;  // other attributes change only when a parent that is gone clears them
+  if (attribute == nullptr) return RowFinding::Kind::Key;
+  if (attribute->copy_of) return RowFinding::Kind::Copy;
+  if (attribute->derived) return RowFinding::Kind::Derived;
+  return RowFinding::Kind::Orphan;  // other attributes change only when a parent that is gone clears them
 }
 
 // What is wrong with a record or a reservation.
-Finding finding_of(const Entity& entity, const RowEffect& row, const std::optional<Item>& found) {
+RowFinding finding_of(const Entity& entity, const RowEffect& row, const std::optional<Item>& found) {
   const bool is_record = row.record != nullptr;
   const auto show = [&](const std::optional<Item>& content) {
     if (!content) return std::string();
     return is_record ? key_text(*content) : json_of(content->find(row.mark));
   };
-  return {.kind = is_record ? Finding::Kind::Record : Finding::Kind::Reservation,
+  return {.kind = is_record ? RowFinding::Kind::Record : RowFinding::Kind::Reservation,
           .entity = entity.name,
           .key = row.key,
           .what = is_record ? row.record->name : row.unique->attributes.front(),
@@ -67,7 +67,7 @@ Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& st
     changes = moved ? TRY(plan_move(work, stored, main)) : plan_main_row(work, stored, *main.to);
     if (moved && !changes) return false;  // another row lies where it should be
   } else {
-    work.findings.push_back({.kind = Finding::Kind::Orphan,
+    work.findings.push_back({.kind = RowFinding::Kind::Orphan,
                              .entity = entity.name,
                              .key = stored.key,
                              .what = {},
@@ -102,12 +102,12 @@ bool Reconciler::plan_main_row(Work& work, const StoredEntity& stored, const Ite
 }
 
 Result<bool, Problem> Reconciler::plan_move(Work& work, const StoredEntity& stored, const RowEffect& to) {
-  Finding finding{.kind = Finding::Kind::Key,
-                  .entity = stored.entity->name,
-                  .key = stored.key,
-                  .what = std::string(kPrimaryKey),
-                  .expected = key_text(to.key),
-                  .found = key_text(stored.key)};
+  RowFinding finding{.kind = RowFinding::Kind::Key,
+                     .entity = stored.entity->name,
+                     .key = stored.key,
+                     .what = std::string(kPrimaryKey),
+                     .expected = key_text(to.key),
+                     .found = key_text(stored.key)};
   finding.repairable = !TRY(row(work, to.key))->has_value();
   work.findings.push_back(finding);
   if (!finding.repairable) return false;

@@ -108,13 +108,13 @@ Result<Reconciler::Collection, Problem> Reconciler::collect(const StoredEntity& 
   return collection;
 }
 
-Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& stored, bool repair,
-                                                          const std::set<const model::Attribute*>* unkept) {
+Result<std::vector<RowFinding>, Problem> Reconciler::recount(const StoredEntity& stored, bool repair,
+                                                             const std::set<const model::Attribute*>* unkept) {
   std::vector<const model::Attribute*> counters;
   for (const auto& attribute : stored.entity->attributes) {
     if (attribute.count || attribute.sum || attribute.last) counters.push_back(&attribute);
   }
-  if (counters.empty()) return std::vector<Finding>();
+  if (counters.empty()) return std::vector<RowFinding>();
 
   const auto is_unkept = [&](const auto* counter) { return unkept != nullptr && unkept->contains(counter); };
   const bool any_unkept = std::any_of(counters.begin(), counters.end(), is_unkept);
@@ -124,14 +124,14 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     const bool hurried = any_unkept && attempt > kPatientAttempts;
     if (hurried) std::erase_if(counters, [&](const auto* counter) { return !is_unkept(counter); });
     auto collection = TRY(collect(*current));
-    std::vector<Finding> findings;
+    std::vector<RowFinding> findings;
     auto attributes = current->attributes;
     for (const auto* counter : counters) {
       const auto expected = collection.totals[counter->name];
       const bool known = !collection.unknown.contains(counter->name);
       const auto found = counter_value(current->attributes, counter->name);
       if (!known || (counter->last ? found >= expected : found == expected)) continue;
-      findings.push_back({.kind = Finding::Kind::Counter,
+      findings.push_back({.kind = RowFinding::Kind::Counter,
                           .entity = stored.entity->name,
                           .key = stored.key,
                           .what = counter->name,
@@ -142,7 +142,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     if (findings.empty()) return findings;
 
     const auto again = TRY(read(*stored.entity, stored.key));
-    if (!again) return std::vector<Finding>();
+    if (!again) return std::vector<RowFinding>();
     const bool stood_still = std::all_of(counters.begin(), counters.end(), [&](const auto* counter) {
       return counter_value(again->attributes, counter->name) == counter_value(current->attributes, counter->name);
     });
@@ -164,7 +164,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     if (commit == WritePlan::Commit::Written) return findings;
     back_off(attempt, random_, dynamo_.clock());
     current = TRY(read(*stored.entity, stored.key));
-    if (!current) return std::vector<Finding>();
+    if (!current) return std::vector<RowFinding>();
     last.reset();
   }
   return contention();

@@ -68,9 +68,9 @@ class TopicsOfAuthors : public ::testing::Test {
                      nobody());
   }
   void remove_author(std::string_view author) {
-    shelf.settle();
+    shelf.propagate_all();
     ASSERT_EQ(told(shelf.world.remove("AUTHOR", {{"author", text(author)}}, nobody())), "ok");
-    shelf.settle();
+    shelf.propagate_all();
   }
   // The sort keys of a rank.
   Strings ranks(std::string_view of) {
@@ -156,7 +156,7 @@ class Papers : public Shelf {
  public:
   explicit Papers(std::string_view rule) : Shelf(papers(rule)) {
     world.made("AUTHOR", {{"author", text("ann")}}, nobody());
-    settle();
+    propagate_all();
   }
   void page() { world.made("PAGE", {{"paper", text("p")}, {"title", text("Dawn")}}, nobody()); }
   std::string note() {
@@ -183,7 +183,7 @@ TEST(AnotherTypeAtTheKeyOfAParent, LetsChildrenOfTheParentBeRemoved) {
   papers.page();
   ASSERT_EQ(papers.note(), "ok");
   papers.replace_by_sketch();
-  papers.settle();
+  papers.propagate_all();
   EXPECT_TRUE(papers.row_of("NOTE").empty());
   EXPECT_EQ(papers.parked(), 0U);
   EXPECT_EQ(papers.findings(), Strings());
@@ -195,7 +195,7 @@ TEST(AnotherTypeAtTheKeyOfAParent, HasNoCountersToAdjust) {
   ASSERT_EQ(papers.note(), "ok");
   papers.replace_by_sketch();
   ASSERT_EQ(told(papers.world.remove("AUTHOR", {{"author", text("ann")}}, nobody())), "ok");
-  papers.settle();
+  papers.propagate_all();
   EXPECT_TRUE(papers.row_of("NOTE").empty());
   EXPECT_EQ(papers.parked(), 0U);
 }

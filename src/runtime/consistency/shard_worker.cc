@@ -25,7 +25,7 @@ ShardWorker::Totals ShardWorker::totals() const {
 }
 
 Result<ChangePage, Problem> ShardWorker::next_page(LeasedShard& shard) {
-  auto& reader = parts_.reader;
+  auto& reader = uses_.reader;
   if (!shard.iterator) shard.iterator = TRY(reader.iterator(shard.stream, shard.id, shard.checkpoint));
   auto page = reader.read(*shard.iterator);
   if (page || page.error().code != StreamReader::kExpired) return page;
@@ -34,17 +34,17 @@ Result<ChangePage, Problem> ShardWorker::next_page(LeasedShard& shard) {
 }
 
 Result<ShardWorker::Progress, Problem> ShardWorker::advance(LeasedShard& shard, const std::stop_token& stop) {
-  const auto asked_ms = parts_.table.now_ms();
+  const auto asked_ms = uses_.table.now_ms();
   auto page = next_page(shard);
   if (!page && page.error().code == StreamReader::kTrimmed) {
     shard.iterator.reset();
     // The last record is older than what the stream keeps.  If we have looked since, there was nothing behind it.
-    if (parts_.table.is_too_old(shard.read_to_ms) || !shard.checkpoint) return Progress{.missed = true};
+    if (uses_.table.is_too_old(shard.read_to_ms) || !shard.checkpoint) return Progress{.missed = true};
     shard.checkpoint.reset();
     return Progress{.more = true};
   }
   if (!page) return Problem(page.error());
-  if (!page->changes.empty() && TRY(parts_.hold.look())) {
+  if (!page->changes.empty() && TRY(uses_.hold.look())) {
     shard.iterator.reset();
     return Progress{};
   }
@@ -52,23 +52,23 @@ Result<ShardWorker::Progress, Problem> ShardWorker::advance(LeasedShard& shard, 
   const auto count = page->changes.size();
   for (std::size_t done = 0; done < count; ++done) {
     const auto& change = page->changes[done];
-    if (!parts_.leases.note_waiting(shard, count - done, change.at) || stop.stop_requested()) return Progress{};
+    if (!uses_.leases.note_waiting(shard, count - done, change.at) || stop.stop_requested()) return Progress{};
     TRY(propagate_or_park(shard, change, stop));
     const bool is_time = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
     if (is_time && !TRY(checkpoint(shard, change))) {
-      parts_.leases.drop(shard);
+      uses_.leases.drop(shard);
       return Progress{};
     }
     MutexLock lock(mutex_);
     ++totals_.propagated;
   }
   if (!page->next) {
-    TRY(parts_.table.finish(shard.id, options_.owner, asked_ms));
-    parts_.leases.drop(shard);
+    TRY(uses_.table.finish(shard.id, options_.owner, asked_ms));
+    uses_.leases.drop(shard);
     return Progress{.more = count > 0, .ended = true};
   }
   shard.iterator = std::move(page->next);
-  parts_.leases.note_waiting(shard, 0, {});
+  uses_.leases.note_waiting(shard, 0, {});
   if (count == 0) shard.read_to_ms = asked_ms;
   return Progress{.more = count > 0};
 }
@@ -77,7 +77,7 @@ Result<bool, Problem> ShardWorker::checkpoint(LeasedShard& shard, const Change& 
   if (change.sequence_number.empty()) return true;
   // Never back: a verification has covered what happened before it, though those records are read as well.
   const auto read_to = std::max(shard.read_to_ms.load(), to_ms(change.at));
-  if (!TRY(parts_.table.checkpoint(shard.id, options_.owner, change.sequence_number, read_to))) return false;
+  if (!TRY(uses_.table.checkpoint(shard.id, options_.owner, change.sequence_number, read_to))) return false;
   shard.checkpoint = change.sequence_number;
   shard.read_to_ms = read_to;
   return true;
@@ -88,13 +88,13 @@ Result<void, Problem> ShardWorker::propagate_or_park(const LeasedShard& shard, c
   if (change.unreadable) return park(shard, change, unreadable_change(), 1);
   auto pause = options_.first_wait;
   for (unsigned attempt = 1;; ++attempt) {
-    const auto propagated = parts_.propagation.propagate(change, [&] { return stop.stop_requested(); });
+    const auto propagated = uses_.propagation.propagate(change, [&] { return stop.stop_requested(); });
     if (propagated) return {};
     const auto& problem = propagated.error();
     if (stop.stop_requested()) return problem;
     const bool hopeless = problem.kind == ProblemKind::Invalid;  // what the rules give cannot be stored
     if (!hopeless && attempt < options_.attempts) {
-      parts_.clock.wait(pause, stop);
+      uses_.clock.wait(pause, stop);
       pause = std::min(pause * 2, kLongestWait);
       continue;
     }
@@ -110,7 +110,7 @@ Result<void, Problem> ShardWorker::park(const LeasedShard& shard, const Change& 
   const auto number = change.sequence_number.empty()
                           ? fmt::format("unnumbered-{:016x}", std::hash<std::string>()(record))
                           : change.sequence_number;
-  TRY(parts_.table.park(
+  TRY(uses_.table.park(
       shard.id, number,
       {.id = {}, .record = record, .problem = problem.message, .attempts = attempts, .parked_at = {}}));
   log::error("change_parked",

@@ -32,7 +32,7 @@ class ShardWorker {
     std::chrono::milliseconds first_wait;  // after the first failure; it doubles, up to kLongestWait
   };
   // What it works with; all outlive it.
-  struct Parts {
+  struct Dependencies {
     const Clock& clock;
     ConsistencyTable& table;
     StreamReader& reader;
@@ -40,7 +40,7 @@ class ShardWorker {
     ShardLeases& leases;
     MigrationHold& hold;
   };
-  ShardWorker(const Parts& parts, Options options) : parts_(parts), options_(std::move(options)) {}
+  ShardWorker(const Dependencies& uses, Options options) : uses_(uses), options_(std::move(options)) {}
 
   // What came of one page.
   struct Progress {
@@ -63,7 +63,7 @@ class ShardWorker {
   Result<void, Problem> propagate_or_park(const LeasedShard& shard, const Change& change, const std::stop_token& stop);
   Result<void, Problem> park(const LeasedShard& shard, const Change& change, const Problem& problem, unsigned attempts);
 
-  const Parts parts_;
+  const Dependencies uses_;
   const Options options_;
 
   mutable Mutex mutex_;

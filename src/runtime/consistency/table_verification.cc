@@ -58,7 +58,7 @@ Result<bool, Problem> TableVerification::run(const std::optional<StreamProgress>
   VerifyOptions options;
   options.repair = true;
   options.changes = &changes;
-  options.report = [](const Finding& finding, FindingState state) {
+  options.report = [](const RowFinding& finding, FindingState state) {
     if (state == FindingState::Propagated) return;
     log::warning(state == FindingState::Repaired ? "row_repaired" : "row_needs_a_decision",
                  {{"kind", finding_name(finding.kind)},

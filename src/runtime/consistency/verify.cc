@@ -21,9 +21,7 @@ constexpr std::string_view kReservationType = "unique";
 std::optional<Item> owner_of(const Item& reservation) {
   const auto* content = reservation.find(kReservationOwner);
   const auto* text = content != nullptr ? content->as_string() : nullptr;
-  value::JsonParser parser;
-  const auto json = parser.parse(text != nullptr ? *text : "");
-  auto key = json ? value::decode_stored_item(*json) : Result<Item>(Item());
+  auto key = text != nullptr ? value::parse_item(*text) : Result<Item>(Item());
   return key && !key->empty() ? std::optional(std::move(*key)) : std::nullopt;
 }
 
@@ -79,7 +77,7 @@ class Verification {
   // What the rules give cannot be stored: a key that is too long, a sum of too many digits.
   void tell_impossible(const Item& row, const Item& key, const std::string& problem) {
     const auto [entity, record] = reconciler_.type_of(row);
-    tell({{.kind = Finding::Kind::Key,
+    tell({{.kind = RowFinding::Kind::Key,
            .entity = entity != nullptr ? entity->name : std::string(),
            .key = key,
            .what = problem,
@@ -142,7 +140,7 @@ class Verification {
       if (!rows) return false;
       return std::none_of(rows->begin(), rows->end(), [&](const model::Row& wanted) { return wanted.key == key; });
     };
-    return remove_if(row, entity, {Finding::Kind::Record, record.name}, **main_key, superfluous);
+    return remove_if(row, entity, {RowFinding::Kind::Record, record.name}, **main_key, superfluous);
   }
 
   Result<void, Problem> look_at_reservation(const Item& row) {
@@ -163,11 +161,11 @@ class Verification {
       if (!claims) return false;
       return std::none_of(claims->begin(), claims->end(), [&](const auto& claim) { return claim.key == key; });
     };
-    return remove_if(row, *entity, {Finding::Kind::Reservation, "unique"}, *owner_key, superfluous);
+    return remove_if(row, *entity, {RowFinding::Kind::Reservation, "unique"}, *owner_key, superfluous);
   }
 
   struct What {
-    Finding::Kind kind;
+    RowFinding::Kind kind;
     std::string name;
   };
   // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they
@@ -207,7 +205,7 @@ class Verification {
 
   bool is_pending(const Item& key) const { return options_.changes != nullptr && options_.changes->contain(key); }
 
-  void tell(const std::vector<Finding>& findings, bool pending) {
+  void tell(const std::vector<RowFinding>& findings, bool pending) {
     for (const auto& finding : findings) {
       auto state = FindingState::Found;
       if (options_.repair && finding.repairable) {
@@ -237,7 +235,7 @@ Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions
 Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOptions options) {
   options.repair = true;
   std::set<std::string> told;  // what cannot be repaired
-  options.report = [&, report = std::move(options.report)](const Finding& finding, FindingState state) {
+  options.report = [&, report = std::move(options.report)](const RowFinding& finding, FindingState state) {
     const auto text = fmt::format("{} {} {}", finding_name(finding.kind), key_text(finding.key), finding.what);
     if (report && (state == FindingState::Repaired || state == FindingState::Propagated || told.insert(text).second))
       report(finding, state);

@@ -31,7 +31,7 @@ struct VerifyOptions {
   // Differences that follow from these changes are pending, not findings; null: none are.  A repair writes them, too.
   const PendingChanges* changes = nullptr;
   // Called for each finding, and for each pending difference: as it is made, or after it has been repaired.
-  std::function<void(const Finding&, FindingState)> report;
+  std::function<void(const RowFinding&, FindingState)> report;
   // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a
   // problem.
   std::function<void(const value::Item& key)> busy;

@@ -130,12 +130,14 @@ Strings findings_of(World& world, const model::Model& model, bool repair) {
   Strings found;
   VerifyOptions options;
   options.repair = repair;
-  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
+  options.report = [&](const RowFinding& finding, FindingState) {
+    found.push_back(finding.entity + "." + finding.what);
+  };
   EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }
 
-// What is cleared has its default again, whoever clears it.
+// A cleared attribute has its default again, in a request as in a repair.
 TEST(Verify, ClearingBringsDefaultsBack) {
   World world(R"yaml(
 model: rooms
@@ -207,7 +209,7 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
   Reconciler reconciler(world.model(), world.dynamo(), world.random());
   Strings repaired;
   VerifyOptions options;
-  options.report = [&](const Finding& finding, FindingState) { repaired.push_back(finding.entity); };
+  options.report = [&](const RowFinding& finding, FindingState) { repaired.push_back(finding.entity); };
   const auto result = repair_wholly(reconciler, options);
   ASSERT_EQ(told(result), "ok");
   EXPECT_EQ(repaired, (Strings{"ECHO", "FAINT"}));
@@ -220,7 +222,7 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
 
 TEST(Verify, SaysThatARepairOnlyPropagatedWhatWaitsInTheStream) {
   Shelf shelf;
-  shelf.settle();
+  shelf.propagate_all();
   const auto library = shelf.library("Home");
   const auto where = shelf.collection(library, "Dune");
   shelf.book(where, {{"Title", text("Dune")}});
@@ -235,7 +237,7 @@ TEST(Verify, SaysThatARepairOnlyPropagatedWhatWaitsInTheStream) {
   VerifyOptions options;
   options.repair = true;
   options.changes = &*waiting;
-  options.report = [&](const Finding&, FindingState state) { states.insert(state); };
+  options.report = [&](const RowFinding&, FindingState state) { states.insert(state); };
   ASSERT_EQ(told(verify(reconciler, options)), "ok");
   EXPECT_EQ(states, std::set{FindingState::Propagated});
   EXPECT_EQ(shelf.findings(), Strings());
@@ -249,7 +251,9 @@ TEST_F(VerifyTest, TellsWhatNobodyCanRepairOnceInHoweverManyPasses) {
   Reconciler reconciler(shelf.world.model(), shelf.world.dynamo(), shelf.world.random());
   unsigned unrepaired = 0;
   VerifyOptions options;
-  options.report = [&](const Finding&, FindingState state) { unrepaired += state == FindingState::Repaired ? 0 : 1; };
+  options.report = [&](const RowFinding&, FindingState state) {
+    unrepaired += state == FindingState::Repaired ? 0 : 1;
+  };
   const auto result = repair_wholly(reconciler, options);
   ASSERT_EQ(told(result), "ok");
   EXPECT_GT(result->passes, 1U) << "counters and keys are put right";
@@ -326,7 +330,7 @@ class ExpiryTest : public ::testing::Test {
     Strings found;
     VerifyOptions options;
     options.repair = repair;
-    options.report = [&](const Finding& finding, FindingState) {
+    options.report = [&](const RowFinding& finding, FindingState) {
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.what);
     };
     EXPECT_EQ(told(verify(reconciler, options)), "ok");

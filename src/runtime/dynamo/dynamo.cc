@@ -6,7 +6,7 @@
 
 #include "stator/base/assert.h"
 #include "stator/client/call.h"
-#include "stator/runtime/dynamo/call.h"
+#include "stator/runtime/dynamo/fault_problem.h"
 
 namespace stator::runtime {
 namespace {
@@ -280,9 +280,9 @@ Result<ItemPage, Problem> Dynamo::query(QueryRequest request) {
 
 Result<ItemPage, Problem> Dynamo::scan(ScanRequest request) { return page_from(TRY(ask(std::move(request))), "Scan"); }
 
-Result<WriteOutcome, Problem> Dynamo::write(RowWrite write) {
+Result<RowWriteOutcome, Problem> Dynamo::write(RowWrite write) {
   auto answer = client::run_and_wait(client_, request_of(std::move(write)));
-  if (answer) return WriteOutcome{};
+  if (answer) return RowWriteOutcome{};
   auto& fault = answer.error();
   Refusal refusal;
   if (fault.name() == "ConditionalCheckFailedException") {
@@ -293,19 +293,19 @@ Result<WriteOutcome, Problem> Dynamo::write(RowWrite write) {
   } else {
     return to_problem(fault);
   }
-  return WriteOutcome{.refusals = {std::move(refusal)}};
+  return RowWriteOutcome{.refusals = {std::move(refusal)}};
 }
 
-Result<WriteOutcome, Problem> Dynamo::transact(std::vector<RowWrite> writes) {
+Result<RowWriteOutcome, Problem> Dynamo::transact(std::vector<RowWrite> writes) {
   constexpr std::string_view kOperation = "TransactWriteItems";
   const auto count = writes.size();
   for (auto& write : writes) write.return_item_on_failure = write.condition.has_value();
   auto answered = client::ask(client_, api::TransactWriteItemsRequest{.items = std::move(writes)});
-  if (answered) return WriteOutcome{};
+  if (answered) return RowWriteOutcome{};
   auto fault = std::move(answered).error();
   if (fault.name() != "TransactionCanceledException") return to_problem(fault);
   if (!fault.reasons || fault.reasons->size() != count) return unreadable_answer(kOperation);
-  WriteOutcome answer;
+  RowWriteOutcome answer;
   for (auto& reason : *fault.reasons) answer.refusals.push_back(TRY(refusal_of(std::move(reason), kOperation)));
   return answer;
 }

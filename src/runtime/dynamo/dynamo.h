@@ -32,7 +32,7 @@ struct Refusal {
 
 // What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per
 // write.
-struct WriteOutcome {
+struct RowWriteOutcome {
   std::vector<Refusal> refusals;
   bool written() const { return refusals.empty(); }
 };
@@ -76,10 +76,10 @@ class Dynamo {
   Result<ItemPage, Problem> scan(ScanRequest request);
 
   // One conditional write.  Not for Check.  A refusal tells the item that it found.
-  Result<WriteOutcome, Problem> write(RowWrite write);
+  Result<RowWriteOutcome, Problem> write(RowWrite write);
   // All or none, 1 to 100 of them, on different items.  A remote client gives them a token, so that a repeated request
   // is carried out once.
-  Result<WriteOutcome, Problem> transact(std::vector<RowWrite> writes);
+  Result<RowWriteOutcome, Problem> transact(std::vector<RowWrite> writes);
 
   // nullopt: there is no such table.
   Result<std::optional<TableState>, Problem> describe_table(std::string_view table);

@@ -20,7 +20,7 @@ class ScriptedClient final : public client::Client {
     reply({.outcome = std::move(answer), .table = {}});
   }
 
-  std::deque<std::variant<std::string, api::Fault>> answers;
+  std::deque<Result<std::string, api::Fault>> answers;
   std::vector<std::string> asked;
 };
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "stator/client/call.h"
-#include "stator/runtime/dynamo/call.h"
+#include "stator/runtime/dynamo/fault_problem.h"
 
 namespace stator::runtime {
 namespace {

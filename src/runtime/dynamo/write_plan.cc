@@ -180,7 +180,7 @@ Result<WritePlan::Commit, Problem> WritePlan::commit(Dynamo& dynamo) {
   return explain(answer, touched);
 }
 
-Result<WritePlan::Commit, Problem> WritePlan::explain(const WriteOutcome& answer,
+Result<WritePlan::Commit, Problem> WritePlan::explain(const RowWriteOutcome& answer,
                                                       const std::vector<Touch*>& written) const {
   std::optional<Problem> problem;
   for (std::size_t i = 0; i < written.size(); ++i) {

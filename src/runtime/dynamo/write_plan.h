@@ -79,7 +79,7 @@ class WritePlan {
   Touch& touch(const value::Item& key);
   RowWrite to_write(Touch& touch) const;
   static expr::Update update_of(const Touch& touch);
-  Result<Commit, Problem> explain(const WriteOutcome& answer, const std::vector<Touch*>& written) const;
+  Result<Commit, Problem> explain(const RowWriteOutcome& answer, const std::vector<Touch*>& written) const;
 
   const model::TableDesign& table_;
   std::vector<Touch> touches_;  // in the order of their first touch

@@ -38,7 +38,7 @@ class ClashSearch {
  public:
   ClashSearch(const Model& from, const Model& to, Dynamo& dynamo) : from_(from), to_(to), dynamo_(dynamo) {}
 
-  Result<std::vector<Finding>, Problem> run(const std::function<void(std::uint64_t)>& looked_at) {
+  Result<std::vector<RowFinding>, Problem> run(const std::function<void(std::uint64_t)>& looked_at) {
     ScanRequest request;
     request.page.table = to_.table.name;
     request.page.consistent = true;
@@ -79,7 +79,7 @@ class ClashSearch {
       first = taken ? taken->text(kReservationOwner) : own;
     }
     if (first == own) return {};
-    clashes_.push_back({.kind = Finding::Kind::Reservation,
+    clashes_.push_back({.kind = RowFinding::Kind::Reservation,
                         .entity = entity.name,
                         .key = key,
                         .what = fmt::format("{}", fmt::join(claim.rule->attributes, ", ")),
@@ -93,7 +93,7 @@ class ClashSearch {
   const Model& to_;
   Dynamo& dynamo_;
   std::map<std::string, std::string> claims_;  // keys of reservations that change -> whose they are
-  std::vector<Finding> clashes_;
+  std::vector<RowFinding> clashes_;
 };
 
 }  // namespace
@@ -110,8 +110,8 @@ std::vector<std::string> rules_that_compare_otherwise(const Model& from, const M
   return names;
 }
 
-Result<std::vector<Finding>, Problem> find_clashes(const Model& from, const Model& to, Dynamo& dynamo,
-                                                   const std::function<void(std::uint64_t)>& looked_at) {
+Result<std::vector<RowFinding>, Problem> find_clashes(const Model& from, const Model& to, Dynamo& dynamo,
+                                                      const std::function<void(std::uint64_t)>& looked_at) {
   return ClashSearch(from, to, dynamo).run(looked_at);
 }
 

@@ -174,7 +174,7 @@ class Migration {
   void wait_for_programs() {
     progress_.waiting = true;
     if (tell_progress_) tell_progress_(progress_);
-    clock_.wait(MigrationNotice::kSettled);
+    clock_.wait(MigrationNotice::kEffective);
     progress_.waiting = false;
   }
 
@@ -384,7 +384,7 @@ class Migration {
     options.former_place = [this](const Entity& child, const model::Parent& relation, const Item& attributes) {
       return former_place(child, relation, attributes);
     };
-    options.report = [this](const Finding& finding, FindingState state) {
+    options.report = [this](const RowFinding& finding, FindingState state) {
       if (state == FindingState::Repaired)
         ++report_.rewritten;
       else
@@ -395,8 +395,8 @@ class Migration {
   }
 
   // Once, however often the row is looked at.
-  void note_unresolved(const Finding& finding) {
-    const bool known = std::any_of(report_.unresolved.begin(), report_.unresolved.end(), [&](const Finding& other) {
+  void note_unresolved(const RowFinding& finding) {
+    const bool known = std::any_of(report_.unresolved.begin(), report_.unresolved.end(), [&](const RowFinding& other) {
       return other.kind == finding.kind && other.key == finding.key && other.what == finding.what;
     });
     if (!known) report_.unresolved.push_back(finding);
@@ -406,7 +406,7 @@ class Migration {
     auto options = walk_options(parents);
     options.start = start;
     std::optional<Problem> problem;
-    // Not beyond a row that is unresolved: whoever goes on has to look at it again.
+    // Not beyond an unresolved row: a migration that continues has to look at it again.
     auto place = start.value_or(Item());
     const auto note = [&](const Item& last) -> Result<void, Problem> {
       if (last.empty()) return catch_up_wholly(parents);

@@ -66,7 +66,8 @@ struct MigrationProgress {
 struct MigrationReport {
   std::uint64_t rewritten = 0;  // findings that were put right
   bool complete = false;
-  std::vector<Finding> unresolved;  // a unique value that two rows have, a place that is taken: a person has to decide
+  std::vector<RowFinding>
+      unresolved;  // a unique value that two rows have, a place that is taken: a person has to decide
 };
 
 // Carries a plan out while the table is being served.  Where it was interrupted it goes on: progress is in the

@@ -184,7 +184,7 @@ TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   shelf.book(classics, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   const auto to =
       model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
   const auto plan = plan_migration(shelf.world.model(), to);
@@ -217,7 +217,7 @@ TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
 }
 
 // Runs a manager of that model until nothing is left for it.
-void settle_by(Shelf& shelf, const model::Model& model) {
+void propagate_by(Shelf& shelf, const model::Model& model) {
   ConsistencyOptions options;
   options.attempts = 2;
   options.first_wait = std::chrono::milliseconds(0);
@@ -229,7 +229,7 @@ void settle_by(Shelf& shelf, const model::Model& model) {
 TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
   StillShelf shelf;
   fill(shelf);
-  shelf.settle();
+  shelf.propagate_all();
   const auto rows = shelf.world.rows().size();
   const auto to =
       model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""},
@@ -241,7 +241,7 @@ TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
   ASSERT_TRUE(shelf.world.remove("LIBRARY", other, shelf.alice).ok());
   const auto kept = shelf.library("Kept");
   shelf.book(kept, {{"Title", text("Persuasion")}});
-  settle_by(shelf, to);  // the new one's manager carries the deletion, and looks for books in their new places
+  propagate_by(shelf, to);  // the new one's manager propagates the deletion, and looks for books in their new places
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   EXPECT_EQ(shelf.world.rows().size(), rows + 3) << "the library that was kept, its reservation, and its book";
 }
@@ -249,20 +249,21 @@ TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
 TEST(Migration, LetsThoseGoWhoseParentWentWhileItWasTakenBack) {
   StillShelf shelf;
   fill(shelf);
-  shelf.settle();
+  shelf.propagate_all();
   const auto to =
       model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   ASSERT_TRUE(shelf.world.remove("LIBRARY", only_library(shelf), shelf.alice).ok());
-  bool carried = false;
+  bool propagated = false;
   FailingClient watched(shelf.world.client(), [&](std::string_view operation, std::string_view) {
-    if (operation == "Scan" && !std::exchange(carried, true)) shelf.settle();  // books are still in their new places
+    if (operation == "Scan" && !std::exchange(propagated, true))
+      shelf.propagate_all();  // books are still in their new places
     return FailingClient::Fate::Done;
   });
   const auto back = plan_migration(to, shelf.world.model());
   ASSERT_EQ(told(migrate(to, shelf.world.model(), back, watched, shelf.clock, shelf.world.random())), "ok");
-  EXPECT_TRUE(carried);
-  shelf.settle();
+  EXPECT_TRUE(propagated);
+  shelf.propagate_all();
   EXPECT_EQ(shelf.world.rows(), std::vector<Item>());
 }
 
@@ -392,7 +393,9 @@ Strings migrate_beside_old_program(const std::string& yaml, const std::string& s
   }
   Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   VerifyOptions options;
-  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
+  options.report = [&](const RowFinding& finding, FindingState) {
+    found.push_back(finding.entity + "." + finding.what);
+  };
   EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }

@@ -38,7 +38,9 @@ inline Strings findings_by(const model::Model& to, Shelf& shelf) {
   Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   Strings found;
   VerifyOptions options;
-  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
+  options.report = [&](const RowFinding& finding, FindingState) {
+    found.push_back(finding.entity + "." + finding.what);
+  };
   EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }

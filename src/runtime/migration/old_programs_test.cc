@@ -97,7 +97,7 @@ TEST(OldPrograms, LetsProgramsOfTheOldModelWriteTheKeysOfANewIndex) {
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Pages", number(600)}});
-  shelf.settle();
+  shelf.propagate_all();
   const auto to = model::load_or_fail(shelf_by_collection());
   ASSERT_EQ(told(prepare(shelf, to)), "ok");
   let_programs_notice(shelf);
@@ -111,7 +111,7 @@ TEST(OldPrograms, LetsProgramsOfTheOldModelWriteTheKeysOfANewIndex) {
   // What its manager copies is in the key as well.
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Old ones")}}), shelf.alice).ok());
   shelf.let_leases_run_out();
-  shelf.settle();
+  shelf.propagate_all();
   EXPECT_EQ(values_of(shelf, "BOOK", "GSI2SK"), (Strings{"\"old%20ones#000007\"", "\"old%20ones#000400\""}));
   EXPECT_EQ(findings_by(to, shelf), Strings());
   ASSERT_TRUE(shelf.world.update("BOOK", dune, changes({}, {"CollectionId"}), shelf.alice).ok());
@@ -195,7 +195,7 @@ TEST(OldPrograms, LetsNobodyWriteWhatIsOnItsWay) {
   StillShelf shelf;
   const auto home = shelf.library("Home");
   const auto book = shelf.book(home, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   Program program(shelf, moved_books());
   const auto to = model::load_or_fail(moved_books());
   Strings meanwhile;
@@ -230,7 +230,7 @@ TEST(OldPrograms, LetsNobodyWriteWhatIsHalfMovedUntilItGoesOn) {
   StillShelf shelf;
   const auto home = shelf.library("Home");
   shelf.book(home, {{"Title", text("Dune")}});
-  shelf.settle();
+  shelf.propagate_all();
   Program program(shelf, moved_books());
   const auto to = model::load_or_fail(moved_books());
   FailingClient mortal(shelf.world.client(), [](std::string_view operation, std::string_view) {

@@ -78,7 +78,7 @@ class Resolution {
       const auto new_row = reconciler_.entity_of(*other);
       auto pair = judge(*old_row, *other, new_row);
       if (!pair.kept || !options_.write) return tell(std::move(pair));
-      if (TRY(settle(*old_row, *new_row, *pair.kept)) == WritePlan::Commit::Written) {
+      if (TRY(keep_one(*old_row, *new_row, *pair.kept)) == WritePlan::Commit::Written) {
         pair.done = true;
         return tell(std::move(pair));
       }
@@ -143,7 +143,7 @@ class Resolution {
     }
   }
 
-  Result<WritePlan::Commit, Problem> settle(const StoredEntity& old_row, const StoredEntity& new_row, Kept kept) {
+  Result<WritePlan::Commit, Problem> keep_one(const StoredEntity& old_row, const StoredEntity& new_row, Kept kept) {
     const auto& entity = *old_row.entity;
     auto attributes = kept == Kept::Old ? old_row.attributes : new_row.attributes;
     if (kept == Kept::Old) fill_in(from_, to_, entity, attributes);
@@ -174,13 +174,13 @@ class Resolution {
       }
       plan.put(new_row.key, std::move(moved));
     }
-    for (const auto& [text, place] : beside) TRY(settle_beside(plan, place.first, place.second, old_row, new_row));
+    for (const auto& [text, place] : beside) TRY(plan_beside(plan, place.first, place.second, old_row, new_row));
     return plan.commit(dynamo_);
   }
 
   // Only rows that belong to one of the two: others are left alone, and the migration tells of them.
-  Result<void, Problem> settle_beside(WritePlan& plan, const Item& key, const std::optional<Item>& wanted,
-                                      const StoredEntity& old_row, const StoredEntity& new_row) {
+  Result<void, Problem> plan_beside(WritePlan& plan, const Item& key, const std::optional<Item>& wanted,
+                                    const StoredEntity& old_row, const StoredEntity& new_row) {
     const auto found = TRY(dynamo_.get(to_.table.name, key));
     if (found == wanted) return {};
     if (!found) {

@@ -37,7 +37,7 @@ class PatternRun {
   PatternRun(Context& context, const Pattern& pattern, const Caller& caller)
       : context_(context), model_(*context.model), pattern_(pattern), caller_(caller), transaction_(context) {}
 
-  Result<Page, Problem> run(Item parameters, const PageRequest& page) {
+  Result<Page, Problem> run(Item parameters, const PageOptions& page) {
     include_deleted_ = page.include_deleted;
     const auto limit = TRY(limit_of(page));
     const auto ascending = TRY(direction(parameters));
@@ -78,7 +78,7 @@ class PatternRun {
 
   // ----------------------------------------------------------------------------------------------------- what is asked
 
-  Result<unsigned, Problem> limit_of(const PageRequest& page) const {
+  Result<unsigned, Problem> limit_of(const PageOptions& page) const {
     if (pattern_.single) return 1U;
     if (!page.limit) return pattern_.default_limit;
     if (*page.limit >= 1 && *page.limit <= pattern_.max_limit) return *page.limit;
@@ -321,7 +321,7 @@ class PatternRun {
     }
   }
 
-  // What is joined is somebody's, too: the caller's, everyone's, or of whoever let the caller in.
+  // The joined row has an access rule, too: it is the caller's, public, or of the owner whose grant let the caller in.
   Result<bool, Problem> may_join(const Object& object) const {
     const auto& read = object.entity->read;
     if (TRY(lets_in(read, *object.entity, object.attributes, caller_))) return true;
@@ -378,7 +378,7 @@ class PatternRun {
 }  // namespace
 
 Result<Page, Problem> Repository::run(const Pattern& pattern, const Item& parameters, const Caller& caller,
-                                      const PageRequest& page) {
+                                      const PageOptions& page) {
   return PatternRun(state_->context, pattern, caller).run(parameters, page);
 }
 

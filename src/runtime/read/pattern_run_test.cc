@@ -23,7 +23,7 @@ std::string outline(const std::vector<Object>& objects, std::string_view attribu
 std::string pages(World& world, std::string_view pattern, const Item& parameters, const Caller& caller, unsigned limit,
                   std::string_view attribute) {
   std::string out;
-  PageRequest request{.limit = limit, .start = {}};
+  PageOptions request{.limit = limit, .start = {}};
   for (int bound = 0; bound < 100; ++bound) {
     auto page = world.run(pattern, parameters, caller, request);
     if (!page) return told(page);
@@ -423,7 +423,7 @@ TEST(FilteredPattern, GoesOnUntilThePageIsFullOrItsRequestsAreUsedUp) {
   }
   std::string found;
   int pages = 0;
-  PageRequest request;
+  PageOptions request;
   do {
     auto page = world.run("good", {}, nobody(), request);
     ASSERT_TRUE(page.ok()) << told(page);

@@ -40,12 +40,12 @@ struct Announcement {
 // What a running program knows of migrations of its table.
 //
 // An announcement is read when something is written, and trusted for kLease.  A program sends no write that it has
-// planned with an older view.  A migration therefore waits for kSettled after it has announced something, which is the
-// lease and a time for writes that are under way, and relies on every program from then on.  Thread-safe.
+// planned with an older view.  A migration therefore waits for kEffective after it has announced something, which is
+// the lease and a time for writes that are under way, and relies on every program from then on.  Thread-safe.
 class MigrationNotice {
  public:
   static constexpr std::chrono::milliseconds kLease{1'000};
-  static constexpr std::chrono::milliseconds kSettled{5'000};
+  static constexpr std::chrono::milliseconds kEffective{5'000};
 
   MigrationNotice(const model::Model& model, client::Client& client, Random& random, const Clock& clock);
 

@@ -34,7 +34,7 @@ entities:
 class Restricted : public ::testing::Test {
  protected:
   Restricted() : tree_(kTree) {
-    tree_.settle();
+    tree_.propagate_all();
     grow();
   }
 
@@ -57,7 +57,7 @@ TEST_F(Restricted, IsNotDeletedWhileItHasChildren) {
   EXPECT_EQ(removed("MID", mid_), "409 InUse; leaves is not zero");
   EXPECT_EQ(removed("LEAF", leaf_), "ok");
   EXPECT_EQ(removed("MID", mid_), "ok");
-  tree_.settle();
+  tree_.propagate_all();
   EXPECT_EQ(tree_.world.rows().size(), 1U);
 }
 
@@ -65,7 +65,7 @@ TEST_F(Restricted, TakesChildrenAlongWhenItGoesWithItsOwnParent) {
   EXPECT_EQ(removed("TOP", top_), "ok");
   EXPECT_EQ(told(tree_.world.get("LEAF", leaf_, nobody())), "404 NotFound") << "what it is below is gone";
   EXPECT_EQ(removed("LEAF", leaf_), "404 NotFound");
-  tree_.settle();
+  tree_.propagate_all();
   EXPECT_EQ(tree_.world.rows(), std::vector<Item>()) << "its unique value is free as well";
   grow();
   EXPECT_EQ(tree_.now("MID", mid_, "leaves"), "1");
@@ -76,7 +76,7 @@ TEST_F(Restricted, DoesNotComeAgainBeforeTheyAreGone) {
   tree_.erase(tree_.row_of("MID"));  // as far as the cascade has come
   tree_.world.made("TOP", top_, nobody());
   EXPECT_EQ(told(tree_.world.create("MID", mid_, nobody())), "409 StillGoing");
-  tree_.settle();
+  tree_.propagate_all();
   EXPECT_EQ(told(tree_.world.create("MID", mid_, nobody())), "ok");
   EXPECT_EQ(tree_.now("MID", mid_, "leaves"), "0");
   EXPECT_EQ(tree_.findings(), Strings());
@@ -104,12 +104,12 @@ entities:
     keys: { PK: "tag#{tag}", SK: "use#{use}" }
     attributes: { tag: string, use: string, colour: { copy_of: tag.colour } }
 )yaml");
-  tags.settle();
+  tags.propagate_all();
   const Item tag{{"tag", text("t")}};
   tags.world.made("USE", Shelf::both(tag, {{"use", text("u")}}), nobody());
   tags.world.made("TAG", tag, nobody());
   EXPECT_EQ(told(tags.world.remove("TAG", tag, nobody())), "409 InUse; USE belongs to it") << "it is not counted yet";
-  tags.settle();
+  tags.propagate_all();
   EXPECT_EQ(tags.now("TAG", tag, "uses"), "1");
   tags.erase(tags.row_of("TAG"));
   for (const auto& finding : tags.findings()) EXPECT_EQ(finding.find("orphan"), std::string::npos) << finding;

@@ -146,7 +146,7 @@ TEST_F(StoriesTest, APurgeRemovesForGood) {
   EXPECT_TRUE(world.rows().empty());
 }
 
-// Whoever goes up along every way, and does not notice that he has been there, goes 3^16 ways.
+// A walk up that does not remember where it was takes 3^16 ways.
 TEST(Ancestors, AreLookedAtOnceHoweverTheyLeadToEachOther) {
   World world(R"yaml(
 model: people

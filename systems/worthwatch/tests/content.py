@@ -1,8 +1,8 @@
 """Movies and shows: kept by admins, listed newest first, found by the ids that others gave them."""
 
-import time
 import uuid
 
+import waiting
 import watch_rest
 
 
@@ -33,7 +33,7 @@ class Content(watch_rest.WatchRest):
         movies = []
         for i in range(5):
             movies.append(self.movie(releaseYear=1980 + i))
-            time.sleep(0.002)  # the next millisecond, which is as fine as the index sorts
+            waiting.until_next_millisecond()  # the index sorts no finer
         found = [movie for movie in self.all_pages(self.nobody, "/movies", limit=2) if movie["movieId"] in movies]
         self.assertEqual([movie["movieId"] for movie in found], movies[::-1])
         self.assertEqual(found[0]["releaseYear"], 1984)
@@ -59,4 +59,4 @@ class Content(watch_rest.WatchRest):
         self.expect(self.ann("DELETE", f"/watchlists/{listed}/items/MOVIE/{movie}"), 204)
         self.expect(self.ann("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": 5}), 201)
         self.expect(self.admin("DELETE", f"/movies/{movie}"), 204)
-        self.settle(lambda: self.get(self.ann, "/me/ratings")["items"] == [])
+        self.eventually(lambda: self.get(self.ann, "/me/ratings")["items"] == [])

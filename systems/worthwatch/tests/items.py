@@ -2,8 +2,8 @@
 
 import concurrent.futures
 import threading
-import time
 
+import waiting
 import watch_rest
 
 
@@ -98,7 +98,7 @@ class Items(watch_rest.WatchRest):
                                    ("PATCH", item, {"curatorNote": "Look!"}),
                                    ("POST", f"{item}/move", {"before": {"contentType": "MOVIE", "contentId": a}}),
                                    ("DELETE", item, None)):  # fmt: skip
-            time.sleep(0.002)  # the next millisecond, which is as fine as times are
+            waiting.until_next_millisecond()  # times are no finer
             answer = self.ann(method, path, body)
             self.assertIn(answer.status, (200, 201, 204), answer.body)
             now = self.ann("GET", f"/watchlists/{listed}")

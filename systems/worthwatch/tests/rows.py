@@ -1,9 +1,8 @@
 """The rows in the table: the keys of the design document, and nothing left half-done by a crash."""
 
-import time
-
 import dynamo
 import rest
+import waiting
 import watch_rest
 
 
@@ -41,7 +40,7 @@ class Rows(rest.AtStator, watch_rest.WatchRest):
     def test_the_documents_indexes_answer_its_queries(self):
         me = self.ids[self.ann]
         public = self.list_of(self.ann)
-        time.sleep(0.002)  # the next millisecond, which is as fine as the index sorts
+        waiting.until_next_millisecond()  # the index sorts no finer
         private = self.list_of(self.ann, isPublic=False)
         self.assertEqual([row["userId"]["S"] for row in self.query("GSI1", "email = :e", e=self.email(me))], [me])
         self.assertEqual([row["watchlistId"]["S"] for row in self.query("GSI2", "curatorId = :c", c=me)], [public, private])

@@ -54,7 +54,7 @@ std::vector<Forgery> forgeries(const Entity& forger, const KeyForms& forms, cons
   for (const auto& each : forms) every_form.insert(every_form.end(), each.begin(), each.end());
   std::vector<Forgery> all;
   for (const auto& attribute : raw_texts(forger, every_form, steps)) {
-    // Whoever writes one text writes the others, too.
+    // One caller gives all texts.
     const auto forged = languages(forger, only_with_raw(forger, forms, attribute, steps),
                                   {.text = Reading::Text::AsItIs, .forged = attribute}, steps);
     for (const auto& victim : victims) {

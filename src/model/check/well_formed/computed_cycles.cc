@@ -113,7 +113,7 @@ class Decisions {
     }
   }
 
-  // What is undecided has an undecided source, so whoever goes from source to source comes round.
+  // Each undecided attribute has an undecided source, so the path from source to source is a cycle.
   std::vector<std::size_t> cycle_from(std::size_t start) const {
     std::vector<std::size_t> path;
     std::map<std::size_t, std::size_t> places;

@@ -104,6 +104,17 @@ void check_owner(const Entity& entity, Report& report) {
                generated ? fmt::format("{}: string", owner->name) : std::string());
 }
 
+// Access of the owner is for an entity that has one.
+void check_owner_access(const Entity& entity, Report& report) {
+  if (entity.owner) return;
+  std::set<Position> lists;  // one can be for several operations
+  for (const auto* access : {&entity.read, &entity.create, &entity.update, &entity.remove}) {
+    if (!access->owner || !lists.insert(access->position).second) continue;
+    report.error(access->position, "no-owner", fmt::format("{} has no owner, so nobody is let in as one", entity.name),
+                 "owner: ATTRIBUTE, in the entity");
+  }
+}
+
 // The route of one entity has to name it: every attribute of its key.
 void check_path(const Route& route, const Entity& entity, Report& report) {
   for (const auto& name : entity.identity) {
@@ -175,6 +186,10 @@ void check_entities(const Syntax& syntax, const Model& model, Report& report) {
     if (written.is_map) check_keys_of_table(model.table, entity, report);
     check_entity(model.table, entity, report);
     check_owner(entity, report);
+    check_owner_access(entity, report);
+    for (const auto& expires : model.table.ttl_attribute ? std::vector<Position>() : written.expires)
+      report.error(expires, "no-ttl", "a row can expire only when the table names the attribute that says when",
+                   "ttl: expiresAt, in `table`");
   }
 }
 

@@ -101,6 +101,8 @@ void check_operations(const Syntax& syntax, const Model& model, Report& report) 
     const auto& written = syntax.patterns[i];
     const auto& pattern = model.patterns[i];
     check_returns(pattern, report);
+    if (pattern.consistent && pattern.index != nullptr && !pattern.index->local)
+      report.error(*written.consistent, "contradiction", "a global index cannot be read consistently");
     if (written.nest) check_nest(*written.nest, pattern, report);
     check_parameters(written.uses, pattern, report);
     check_within(written.within, pattern.within, pattern.parameters, report);

@@ -41,6 +41,14 @@ void check_index_counts(const TableDesign& table, Report& report) {
   }
 }
 
+void check_local_indexes(const TableDesign& table, Report& report) {
+  for (const auto& index : table.indexes) {
+    if (index.local && !table.sort && !index.sort.empty())
+      report.error(index.sort.front().position, "local-index",
+                   "a local index needs a table with a sort key; this one has a partition key only");
+  }
+}
+
 // An index whose key no entity of this model has is empty, unless another model that shares the table fills it.
 void find_unfilled_keys(const Model& model, Report& report) {
   const auto is_filled = [&](const KeyDesign& key) {
@@ -82,6 +90,7 @@ void check_types(const Model& model, Report& report) {
 void check_table(const Model& model, Report& report) {
   check_key_types(model.table, report);
   check_index_counts(model.table, report);
+  check_local_indexes(model.table, report);
   check_types(model, report);
   find_unfilled_keys(model, report);
 }

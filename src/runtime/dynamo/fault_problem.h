@@ -10,7 +10,7 @@ namespace stator::runtime {
 
 Problem unreadable_answer(std::string_view operation);
 
-// What an exception, or the reason why a transaction was cancelled, means for whoever asked.
+// The problem that an exception, or the reason why a transaction was cancelled, stands for.
 //
 // Throttling is Busy, what the database finds wrong with a request is Invalid, an item that is too large TooLarge, a
 // transaction that met another one Conflict.  The rest is Unavailable, with the fault's name as its code.

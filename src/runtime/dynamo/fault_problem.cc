@@ -1,4 +1,4 @@
-#include "stator/runtime/dynamo/call.h"
+#include "stator/runtime/dynamo/fault_problem.h"
 
 #include <fmt/format.h>
 
@@ -26,8 +26,8 @@ Problem to_problem(std::string_view name, std::string_view message) {
     return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
   }
   if (name == "TransactionConflictException") return problem(ProblemKind::Conflict, "Contention");
-  // A table that is gone, credentials that are not taken, an endpoint that is down: nothing that whoever asked can
-  // change.  And a transaction that is still in progress, of which nobody knows whether it will be carried out.
+  // A table that is gone, credentials that are refused, an endpoint that is down: the caller cannot change that.  Also
+  // a transaction in progress, because it is unknown whether it will succeed.
   return problem(ProblemKind::Unavailable, name);
 }
 
