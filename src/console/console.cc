@@ -326,21 +326,18 @@ http::Response Console::sign_in(const http::Request& request) {
                    "To sign in, send {\"accessKeyId\": \"...\", \"secretAccessKey\": \"...\"}.");
   }
   const auto answer = sessions_.sign_in(credentials->id, credentials->secret);
-  if (const auto* wrong = std::get_if<Sessions::Refusal>(&answer)) {
-    if (*wrong == Sessions::Refusal::TooMany) {
+  if (!answer) {
+    if (answer.error() == Sessions::Refusal::TooMany) {
       auto response = refusal(429, "ThrottlingException", "There were too many attempts; try again in a second.");
       response.headers = "Retry-After: 1\r\n";
       return response;
     }
-    if (*wrong == Sessions::Refusal::NoStore) return no_store();
+    if (answer.error() == Sessions::Refusal::NoStore) return no_store();
     log_refused(request);
     return refusal(401, "UnrecognizedClientException", "There is no such access key, or its secret is another.");
   }
   if (!sessions_.sign_out(session_token(request))) return no_store();  // the one that this replaces
-  return {.status = 204,
-          .content_type = {},
-          .headers = cookie(std::get<std::string>(answer), Sessions::kLifetime),
-          .body = {}};
+  return {.status = 204, .content_type = {}, .headers = cookie(*answer, Sessions::kLifetime), .body = {}};
 }
 
 http::Response Console::sign_out(const http::Request& request) {

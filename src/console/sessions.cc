@@ -43,7 +43,7 @@ void Sessions::refresh() {
   log::warning("console_sessions_not_read", {{"cause", read.error().message}});
 }
 
-std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
+Result<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
   const auto now = clock_.now();
   const auto given = http::sigv4::sha256(secret);
   const auto known = keys_.secret_digest(key_id);

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
+#include "stator/base/result.h"
 #include "stator/console/signed_sessions.h"
 #include "stator/http/sigv4.h"
 
@@ -47,7 +47,7 @@ class Sessions {
     NoStore,   // the database does not answer
   };
   // The token of a new session.
-  std::variant<std::string, Refusal> sign_in(std::string_view key_id, std::string_view secret);
+  Result<std::string, Refusal> sign_in(std::string_view key_id, std::string_view secret);
   // The id of the key that the session was opened with; nothing when there is no such session.
   std::optional<std::string> key_of(std::string_view token);
   Result<void> sign_out(std::string_view token);  // Errors: Storage

@@ -16,8 +16,8 @@ struct SessionsTest : ::testing::Test {
   // A token, or what was said instead.
   std::string sign_in(std::string_view id = "KEY", std::string_view secret = "secret") {
     const auto answer = sessions.sign_in(id, secret);
-    if (const auto* token = std::get_if<std::string>(&answer)) return *token;
-    return std::get<Sessions::Refusal>(answer) == Sessions::Refusal::TooMany ? "too many" : "wrong";
+    if (answer) return *answer;
+    return answer.error() == Sessions::Refusal::TooMany ? "too many" : "wrong";
   }
 
   ManualClock clock;
@@ -101,7 +101,7 @@ struct SharedSessionsTest : ::testing::Test {
               return {};
             }};
   }
-  std::string sign_in(Sessions& sessions) { return std::get<std::string>(sessions.sign_in("KEY", "secret")); }
+  std::string sign_in(Sessions& sessions) { return sessions.sign_in("KEY", "secret").value(); }
 
   ManualClock clock;
   std::optional<std::string> text;
@@ -155,7 +155,7 @@ TEST_F(SharedSessionsTest, SayWhenTheDatabaseDoesNotAnswer) {
   EXPECT_FALSE(one.sign_out(token));
   EXPECT_EQ(one.key_of(token), "KEY") << "it is not forgotten by halves";
   Sessions started_now(keys, clock, shared());
-  EXPECT_EQ(std::get<Sessions::Refusal>(started_now.sign_in("KEY", "secret")), Sessions::Refusal::NoStore);
+  EXPECT_EQ(started_now.sign_in("KEY", "secret").error(), Sessions::Refusal::NoStore);
   gone = false;
   started_now.refresh();
   EXPECT_EQ(started_now.key_of(token), "KEY");

@@ -103,8 +103,7 @@ def json_trees_stay_at_the_edges(tree):
 
 def results_are_of_one_type(tree):
     """A value or the reason why there is none is a Result<T, E>."""
-    # A session's Refusal is to become one, too.
-    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and not str(path).startswith(("src/base/result.h", "src/console/sessions."))]
+    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and str(path) != "src/base/result.h"]
     pattern = r"\bATTEMPT\(|std::expected\b|class \[\[nodiscard\]\]|std::variant<(?:[^<>;]|<[^<>]*>)*\b\w*(Error|Fault|Problem|Failure|Refusal|Miss)>"
     return tree.grep(paths, pattern, "{}: take a Result of stator/base/result.h")
 
