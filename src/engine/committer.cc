@@ -21,7 +21,7 @@ FreshnessMap::Slot& FreshnessMap::slot(BytesView key) { return slots_[XXH3_64bit
 PendingCommit::PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time)
     : store_(store), freshness_(freshness), number_(number), time_(time), shared_(store.capabilities().shared) {
   batch_.made_in_epoch(store.epoch());
-  if (shared_) batch_.read_at(store.last_commit());
+  if (shared_) batch_.read_at(store.read_point());
 }
 
 bool PendingCommit::is_fresh(BytesView key, std::uint64_t seen) const {

@@ -10,6 +10,9 @@ Result<std::unique_ptr<storage::Store>> open_store(const std::string& url) {
   return storage::open_postgres_store({.url = url});
 }
 std::string store_schema() { return storage::postgres_schema_script(); }
-Result<void> make_store(const std::string& url) { return storage::make_postgres_schema({.url = url}); }
+Result<void> make_store(const std::string& url) {
+  TRY(storage::make_postgres_schema({.url = url}));
+  return {};
+}
 
 }  // namespace stator::library

@@ -25,7 +25,8 @@ class DatabaseClock final : public SystemClock {
   void note_reading(WallTime time, SteadyTime asked, SteadyTime answered) {
     const auto least = microseconds_ahead(time, answered);
     const auto most = microseconds_ahead(time, asked);
-    const auto ahead = std::exchange(is_set_, true) ? ahead_.load(std::memory_order_relaxed) : least + (most - least) / 2;
+    const auto ahead =
+        std::exchange(is_set_, true) ? ahead_.load(std::memory_order_relaxed) : least + (most - least) / 2;
     ahead_.store(std::clamp(ahead, least, most), std::memory_order_relaxed);
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stator/storage/postgres/lanes.h"
+
 namespace stator::storage::postgres {
 namespace {
 
@@ -36,7 +38,7 @@ Result<void> add_epochs(Connection& connection, std::string_view schema) {
 
 }  // namespace
 
-std::vector<std::string> schema_statements(std::string_view schema) {
+std::vector<std::string> schema_statements(std::string_view schema, std::uint32_t lanes) {
   std::vector<std::string> statements{
       "CREATE SCHEMA IF NOT EXISTS {0}",
       "CREATE TABLE {0}.store (\n"
@@ -73,14 +75,16 @@ std::vector<std::string> schema_statements(std::string_view schema) {
       "  begins bytea NOT NULL,\n"
       "  ends bytea NOT NULL)",
       "CREATE INDEX erasures_by_sequence ON {0}.erasures (lane, sequence)",
-      "INSERT INTO {0}.lanes (lane, sequence, fence, holder, erasures_from) VALUES (0, 0, 0, '', 0)",
-      fmt::format("INSERT INTO {{0}}.store (format, lanes) VALUES ({}, 1)", kSchemaFormat),
+      fmt::format("INSERT INTO {{0}}.lanes (lane, sequence, fence, holder, erasures_from) "
+                  "SELECT lane, 0, 0, '', 0 FROM generate_series(0, {}) AS lane",
+                  Lanes(lanes, nullptr).rows() - 1),
+      fmt::format("INSERT INTO {{0}}.store (format, lanes) VALUES ({}, {})", kSchemaFormat, lanes),
   };
   for (auto& statement : statements) statement = fmt::format(fmt::runtime(statement), schema);
   return statements;
 }
 
-Result<void> ensure_schema(Connection& connection, std::string_view schema) {
+Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view schema, std::uint32_t lanes) {
   if (connection.server_version() < kOldestServer) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
@@ -104,7 +108,7 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
     connection.add_once(found);
     auto locked = connection.run();
     if (locked && (*locked)[2].integer(0, 0) == 0) {
-      for (const auto& statement : schema_statements(schema)) connection.add_once(statement);
+      for (const auto& statement : schema_statements(schema, lanes)) connection.add_once(statement);
       locked = connection.run();
     }
     const auto state = connection.sql_state();
@@ -136,11 +140,14 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
     return usage_error(fmt::format("the store has format {}, and this Stator knows format {}: use a newer Stator",
                                    format, kSchemaFormat));
   }
-  if (const auto lanes = stored[0].integer(0, 1); lanes != 1) {
+  const auto stored_lanes = stored[0].integer(0, 1);
+  if (!Lanes::is_valid(stored_lanes)) {
     return usage_error(
-        fmt::format("the store has {} lanes, and this Stator knows stores with one: use a newer Stator", lanes));
+        fmt::format("the store has {} lanes, and this Stator knows stores with 1, 2, 4, 8, 16, 32 or 64: use a newer "
+                    "Stator",
+                    stored_lanes));
   }
-  return {};
+  return static_cast<std::uint32_t>(stored_lanes);
 }
 
 }  // namespace stator::storage::postgres
