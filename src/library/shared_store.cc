@@ -1,5 +1,6 @@
 #include "stator/library/shared_store.h"
 
+#include "stator/engine/keyspace.h"
 #include "stator/storage/postgres/postgres_store.h"
 
 namespace stator::library {
@@ -7,12 +8,11 @@ namespace stator::library {
 bool is_store_url(std::string_view url) { return storage::is_postgres_url(url); }
 std::string described_store(std::string_view url) { return storage::described_postgres_url(url); }
 Result<std::unique_ptr<storage::Store>> open_store(const std::string& url) {
-  return storage::open_postgres_store({.url = url});
+  return storage::open_postgres_store({.url = url, .placement = std::make_shared<engine::KeyPlacement>()});
 }
-std::string store_schema() { return storage::postgres_schema_script(); }
-Result<void> make_store(const std::string& url) {
-  TRY(storage::make_postgres_schema({.url = url}));
-  return {};
+std::string store_schema(std::uint32_t lanes) { return storage::postgres_schema_script("stator", lanes); }
+Result<std::uint32_t> make_store(const std::string& url, std::uint32_t lanes) {
+  return storage::make_postgres_schema({.url = url, .lanes = lanes});
 }
 
 }  // namespace stator::library

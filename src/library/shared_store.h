@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,9 +19,10 @@ std::string described_store(std::string_view url);
 // Opens one that no server uses.  Errors: Usage: one does.  Storage.
 Result<std::unique_ptr<storage::Store>> open_store(const std::string& url);
 
-// The statements that make the tables of a store.
-std::string store_schema();
-// Makes them if they are not there.  Errors: Usage: the role may not, or libpq is missing.  Storage.
-Result<void> make_store(const std::string& url);
+// The statements that make the tables of a store with so many lanes: 1, 2, 4, ... 64.
+std::string store_schema(std::uint32_t lanes);
+// Makes them if they are not there.  Answers how many lanes they have.  Errors: Usage: the role may not, or libpq is
+// missing, or there cannot be so many lanes.  Storage.
+Result<std::uint32_t> make_store(const std::string& url, std::uint32_t lanes);
 
 }  // namespace stator::library

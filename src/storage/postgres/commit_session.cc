@@ -197,6 +197,11 @@ Result<CommitSession::Attached> CommitSession::attach_with(Connection& connectio
   return attached;
 }
 
+Result<void> CommitSession::connect() {
+  if (!is_attached()) TRY(attach());
+  return {};
+}
+
 Result<void> CommitSession::recover() {
   if (!in_doubt_ && is_attached()) return {};
   const auto attached = TRY(attach());
@@ -209,7 +214,7 @@ Result<void> CommitSession::recover() {
 }
 
 Result<void> CommitSession::ping() {
-  if (!is_attached()) TRY(attach());
+  TRY(connect());
   connection_->add(parts_.statements.lanes);
   const auto rows = TRY(connection_->run_within(kPingLimit));
   TRY(parts_.note_lanes(rows[0]));
@@ -217,7 +222,7 @@ Result<void> CommitSession::ping() {
 }
 
 Result<void> CommitSession::sync() {
-  if (!is_attached()) TRY(attach());
+  TRY(connect());
   // What a commit that waits for the disk leaves behind it there is everything before it, too.
   connection_->add_once("BEGIN");
   connection_->add_once("SET LOCAL synchronous_commit = on");
@@ -235,9 +240,7 @@ Result<CommitSequence> CommitSession::commit(const Batch& batch) {
   auto& condition = parts_.condition;
   const auto lanes = CommitLanes::of(batch, parts_.lanes, parts_.is_shared());
   for (int attempt = 1;; ++attempt) {
-    if (!is_attached()) {
-      if (auto attached = attach(); !attached) return condition.fail(std::move(attached).error(), is_attached());
-    }
+    if (auto connected = connect(); !connected) return condition.fail(std::move(connected).error(), is_attached());
     ++number_;
     bool commit_sent = false;
     auto committed = try_commit(batch, lanes, commit_sent);

@@ -58,6 +58,8 @@ class CommitSession {
   // Whether its last commit happened is not known: recover() finds it out.
   bool is_in_doubt() const { return in_doubt_; }
 
+  // Connects if need be.  Errors: Storage.
+  Result<void> connect();
   // As Store::commit().
   Result<CommitSequence> commit(const Batch& batch);
   // Connects if need be, and finds out what became of the last commit.  Errors: Storage.

@@ -87,6 +87,7 @@ Result<void> PostgresStore::open() {
   {
     MutexLock lock(sessions_mutex_);
     taken_.resize(sessions_.size());
+    used_sessions_ = sessions_.size();
   }
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   return {};
@@ -219,12 +220,29 @@ PostgresStore::SessionLease PostgresStore::take_session() {
   MutexLock lock(sessions_mutex_);
   for (;;) {
     // The first ones, so that a quiet store has few connections.
-    if (const auto free = std::ranges::find(taken_, false); free != taken_.end()) {
-      *free = true;
-      return SessionLease(*this, {static_cast<std::size_t>(free - taken_.begin())});
+    for (std::size_t i = 0; i < used_sessions_; ++i) {
+      if (taken_[i]) continue;
+      taken_[i] = true;
+      return SessionLease(*this, {i});
     }
     session_returned_.wait(sessions_mutex_);
   }
+}
+
+std::unique_ptr<PostgresStore::SessionLease> PostgresStore::take_connected_session() {
+  for (;;) {
+    auto session = std::unique_ptr<SessionLease>(new SessionLease(take_session()));
+    // Without the first one there are none; why, its commit tells.
+    if (session->number() == 0 || parts_.condition.failure()) return session;
+    const auto connected = (*session)->connect();
+    if (connected || !is_refused_as_too_many(connected.error())) return session;
+    use_sessions(session->number());
+  }
+}
+
+void PostgresStore::use_sessions(std::size_t count) {
+  MutexLock lock(sessions_mutex_);
+  used_sessions_ = count;
 }
 
 PostgresStore::SessionLease PostgresStore::take_all_sessions() {
@@ -269,6 +287,7 @@ void PostgresStore::watch(const std::stop_token& stop) {
 
 void PostgresStore::ping(CommitSession& session) {
   auto& condition = parts_.condition;
+  use_sessions(sessions_.size());                          // there may be more connections by now
   if (condition.failure() || condition.is_lost()) return;  // recover() sees to it, or nobody can
   const auto reached = session.ping();
   if (condition.is_lost()) return;
@@ -277,7 +296,8 @@ void PostgresStore::ping(CommitSession& session) {
 }
 
 Result<CommitSequence> PostgresStore::commit(Batch batch) {
-  const auto session = take_session();
+  const auto lease = take_connected_session();
+  const auto& session = *lease;
   const auto& condition = parts_.condition;
   if (condition.is_lost()) return *condition.refusal();
   if (const auto failure = condition.failure()) {

@@ -51,6 +51,7 @@ class PostgresStore final : public Store {
     SessionLease(const SessionLease&) = delete;
     SessionLease& operator=(const SessionLease&) = delete;
     CommitSession* operator->() const { return store_->sessions_[sessions_.front()].get(); }
+    std::size_t number() const { return sessions_.front(); }
 
    private:
     PostgresStore* store_;
@@ -58,6 +59,9 @@ class PostgresStore final : public Store {
   };
 
   SessionLease take_session();
+  // A session of those that the server lets connect.
+  std::unique_ptr<SessionLease> take_connected_session();
+  void use_sessions(std::size_t count);
   SessionLease take_all_sessions();
   std::optional<std::size_t> try_take_first_session();
   void give_back(const std::vector<std::size_t>& sessions);
@@ -81,6 +85,7 @@ class PostgresStore final : public Store {
   Mutex sessions_mutex_;
   CondVar session_returned_;
   std::vector<bool> taken_ GUARDED_BY(sessions_mutex_);
+  std::size_t used_sessions_ GUARDED_BY(sessions_mutex_) = 1;  // the others find no connection
 
   std::jthread watcher_;  // last: it ends before what it uses
 };
