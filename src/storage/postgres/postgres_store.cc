@@ -220,7 +220,7 @@ PostgresStore::SessionLease PostgresStore::take_session() {
   MutexLock lock(sessions_mutex_);
   for (;;) {
     // The first ones, so that a quiet store has few connections.
-    for (std::size_t i = 0; i < used_sessions_; ++i) {
+    for (std::size_t i = first_wanted_ ? 1 : 0; i < used_sessions_; ++i) {
       if (taken_[i]) continue;
       taken_[i] = true;
       return SessionLease(*this, {i});
@@ -260,9 +260,13 @@ PostgresStore::SessionLease PostgresStore::take_all_sessions() {
   return SessionLease(*this, std::move(all));
 }
 
-std::optional<std::size_t> PostgresStore::try_take_first_session() {
+std::optional<std::size_t> PostgresStore::take_first_session() {
   MutexLock lock(sessions_mutex_);
-  if (taken_.front()) return std::nullopt;
+  // Who commits there finds out by itself whether the server answers.
+  if (taken_.front() && used_sessions_ == 1) return std::nullopt;
+  first_wanted_ = true;
+  while (taken_.front()) session_returned_.wait(sessions_mutex_);
+  first_wanted_ = false;
   taken_.front() = true;
   return 0;
 }
@@ -277,8 +281,7 @@ void PostgresStore::give_back(const std::vector<std::size_t>& sessions) {
 
 void PostgresStore::watch(const std::stop_token& stop) {
   while (parts_.options.clock->wait(kPingInterval, stop)) {
-    // Who commits finds out by itself.
-    const auto first = try_take_first_session();
+    const auto first = take_first_session();
     if (!first) continue;
     const SessionLease session(*this, {*first});
     ping(*sessions_[*first]);

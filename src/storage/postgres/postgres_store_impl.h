@@ -63,7 +63,8 @@ class PostgresStore final : public Store {
   std::unique_ptr<SessionLease> take_connected_session();
   void use_sessions(std::size_t count);
   SessionLease take_all_sessions();
-  std::optional<std::size_t> try_take_first_session();
+  // For the watcher.  nullopt: the only session is in use.
+  std::optional<std::size_t> take_first_session();
   void give_back(const std::vector<std::size_t>& sessions);
 
   Result<void> check_epoch(std::int64_t epoch) const;
@@ -86,6 +87,7 @@ class PostgresStore final : public Store {
   CondVar session_returned_;
   std::vector<bool> taken_ GUARDED_BY(sessions_mutex_);
   std::size_t used_sessions_ GUARDED_BY(sessions_mutex_) = 1;  // the others find no connection
+  bool first_wanted_ GUARDED_BY(sessions_mutex_) = false;      // by the watcher: commits leave it to them
 
   std::jthread watcher_;  // last: it ends before what it uses
 };
