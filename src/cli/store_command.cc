@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bit>
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,7 +34,7 @@ refuse the target.
 
 Passwords come from PGPASSWORD or ~/.pgpass.
 
-Usage: stator store init [--store URL] [--print]
+Usage: stator store init [--store URL] [--lanes N] [--print]
        stator store upgrade [--store URL]
        stator store copy FROM TO
 
@@ -40,6 +43,9 @@ FROM and TO are the path of a data folder, or the address of a store.
 Options:
   --store URL
       The database, such as postgres://host/database; else from $STATOR_STORE, else from stator.yaml.
+  --lanes N
+      How many lanes the tables have: 1 (default), 2, 4, 8, 16, 32 or 64.  Writes in different lanes do not wait for each
+      other.  It cannot be changed later.
   --print
       Print the statements, for psql for example, and change nothing.
   --config FILE
@@ -57,6 +63,17 @@ Result<std::string> store_of(const CLI::App& command) {
       fmt::format("{} needs the address of a database: --store postgres://host/database", path_of(command)));
 }
 
+constexpr std::uint32_t kMostLanes = 64;
+
+std::optional<std::uint32_t> lanes_of(const CLI::App& command) {
+  if (command.count("--lanes") == 0) return 1;
+  const auto text = command.get_option("--lanes")->as<std::string>();
+  std::uint32_t lanes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lanes);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && lanes <= kMostLanes && std::has_single_bit(lanes) ? std::optional(lanes) : std::nullopt;
+}
+
 }  // namespace
 
 StoreCommand::StoreCommand(CLI::App& app)
@@ -69,6 +86,7 @@ StoreCommand::StoreCommand(CLI::App& app)
     add_store_option(*command);
     command->add_option("--config")->expected(1)->allow_extra_args(false);
   }
+  init_->add_option("--lanes")->expected(1)->allow_extra_args(false);
   init_->add_flag("--print");
   for (const auto* name : {"FROM", "TO"}) copy_->add_option(name)->expected(1);
 }
@@ -83,11 +101,18 @@ int StoreCommand::run() const {
 
 int StoreCommand::init() const {
   if (const auto wrong = objection_to_rest(*init_); !wrong.empty()) return fail(kWrongArguments, wrong);
-  if (init_->count("--print") > 0) return fmt::print("{}", library::store_schema()), kDone;
+  const auto lanes = lanes_of(*init_);
+  if (!lanes) return fail(kWrongArguments, "--lanes is 1, 2, 4, 8, 16, 32 or 64");
+  if (init_->count("--print") > 0) return fmt::print("{}", library::store_schema(*lanes)), kDone;
   const auto store = store_of(*init_);
   if (!store) return fail(kWrongArguments, store.error().message);
-  if (const auto made = library::make_store(*store); !made) return fail(kFailed, made.error().message);
-  fmt::print("the tables are in the schema stator of {}\n", library::described_store(*store));
+  const auto made = library::make_store(*store, *lanes);
+  if (!made) return fail(kFailed, made.error().message);
+  const auto place = library::described_store(*store);
+  if (*made != *lanes && init_->count("--lanes") > 0) {
+    return fail(kFailed, fmt::format("the tables are in the schema stator of {} already, with {} lanes", place, *made));
+  }
+  fmt::print("the tables are in the schema stator of {}\n", place);
   return kDone;
 }
 

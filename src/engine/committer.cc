@@ -19,9 +19,14 @@ FreshnessMap::Slot& FreshnessMap::slot(BytesView key) { return slots_[XXH3_64bit
 // -- PendingCommit
 
 PendingCommit::PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time)
-    : store_(store), freshness_(freshness), number_(number), time_(time), shared_(store.capabilities().shared) {
+    : store_(store),
+      freshness_(freshness),
+      number_(number),
+      time_(time),
+      shared_(store.capabilities().shared),
+      lanes_(store.capabilities().lanes) {
   batch_.made_in_epoch(store.epoch());
-  if (shared_) batch_.read_at(store.last_commit());
+  if (shared_) batch_.read_at(store.read_point());
 }
 
 bool PendingCommit::is_fresh(BytesView key, std::uint64_t seen) const {
@@ -117,9 +122,17 @@ void PendingCommit::add_statistics(TableId table, IndexId index, std::int64_t it
   statistics_.push_back({table, index, items, bytes});
 }
 
-void PendingCommit::append_change(TableId table, std::uint8_t lane, Bytes record) {
+void PendingCommit::append_change(TableId table, std::uint64_t hash, Bytes record) {
   size_bytes_ += record.size();
-  put_sequenced(change_key(table, lane, next_ordinal_++), kChangeSequenceAt, std::move(record));
+  const auto partition = change_partition(hash, change_partitions(lanes_));
+  put_sequenced(change_key(table, partition, next_ordinal_++), kChangeSequenceAt, std::move(record));
+}
+
+void PendingCommit::note_time() {
+  if (std::exchange(time_noted_, true)) return;
+  Bytes time;
+  append_u64be(time, static_cast<std::uint64_t>(time_.time_since_epoch().count()));
+  put_sequenced(commit_time_key({}), kCommitTimeSequenceAt, std::move(time));
 }
 
 void PendingCommit::put_sequenced(KeyBytes key, std::size_t sequence_at, Bytes value) {
@@ -336,10 +349,8 @@ std::size_t Committer::works_to_read(const Works& works, std::size_t first, std:
 
 // Once a second, so that "the state at that time" can be found as "the state at that sequence".
 bool Committer::note_commit_time(PendingCommit& commit) const {
-  if (commit.time() - last_commit_time_noted_ < kCommitTimeInterval) return false;
-  Bytes time;
-  append_u64be(time, static_cast<std::uint64_t>(commit.time().time_since_epoch().count()));
-  commit.put_sequenced(commit_time_key({}), kCommitTimeSequenceAt, std::move(time));
+  if (!commit.is_barrier() || commit.time() - last_commit_time_noted_ < kCommitTimeInterval) return false;
+  commit.note_time();
   return true;
 }
 
@@ -410,10 +421,10 @@ Error Committer::read_only_error(const Work& work) const {
 // Once between two commits, since the store may have to be opened again for it.
 bool Committer::recover_for(const Work& work) {
   if (!is_accepted(work) || !std::exchange(committed_since_recovery_, false)) return false;
-  const auto last = store_.last_commit();
+  const auto last = store_.read_point();
   next_recovery_ = clock_.now();
   try_recover();
-  return store_.last_commit() == last;  // otherwise the commit that failed was kept after all
+  return store_.read_point() == last;  // otherwise the commit that failed was kept after all
 }
 
 void Committer::try_recover() {

@@ -51,11 +51,17 @@ class PendingCommit {
   void erase_range(storage::KeyRange range);  // for what no later work in the group reads: catalog changes, trimming
   void add(KeyBytes counter, std::int64_t delta);
   void add_statistics(TableId table, IndexId index, std::int64_t items, std::int64_t bytes);
-  // Appends to the change log of a table.
-  void append_change(TableId table, std::uint8_t lane, Bytes record);
+  // Appends a change of an item with that hash to the change log of a table.
+  void append_change(TableId table, std::uint64_t hash, Bytes record);
   void put_sequenced(KeyBytes key, std::size_t sequence_at, Bytes value);
   // Changes the catalog, which all processes that share the store keep in memory.
   void begin_epoch() { batch_.begins_epoch(); }
+  // Orders all lanes of the store: every commit before it has a smaller number, every later one a greater number.
+  void make_barrier() { batch_.make_barrier(); }
+  // Stores the time of this commit, for those who look for a commit by its time.  Once.
+  void note_time();
+  // Whether its number says something about all commits before it.
+  bool is_barrier() const { return lanes_ == 1 || batch_.is_barrier(); }
 
   // Everything, as one batch for the store.
   storage::Batch take_batch();
@@ -78,6 +84,7 @@ class PendingCommit {
   const std::uint64_t number_;
   const WallTime time_;
   const bool shared_;
+  const std::uint32_t lanes_;  // of the store
 
   storage::Batch batch_;
   std::map<Bytes, std::optional<Bytes>, std::less<>> ahead_;  // what read_ahead() has found
@@ -90,6 +97,7 @@ class PendingCommit {
   };
   std::vector<Delta> statistics_;
   std::uint32_t next_ordinal_ = 0;
+  bool time_noted_ = false;
   std::size_t size_bytes_ = 0;
 };
 

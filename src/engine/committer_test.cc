@@ -272,9 +272,9 @@ TEST_P(CommitterTest, TellsASharedStoreWhatItRead) {
   store.report_shared(true);
   open();
   ASSERT_TRUE(commit(put("a", "1")));
-  const auto last = store.last_commit();
+  const auto last = store.read_point();
   std::vector<Bytes> keys_read;
-  CommitSequence read_at;
+  storage::ReadPoint read_at;
   store.before_commit([&](const storage::Batch& batch) {
     keys_read = batch.keys_read();
     read_at = batch.read_at();

@@ -16,6 +16,9 @@ namespace stator::engine {
 namespace {
 
 constexpr std::chrono::minutes kMaintenanceInterval{1};
+constexpr std::uint32_t kMostCommitters = 16;
+// How much later than its own time a barrier may have taken effect, and commits before it.
+constexpr std::chrono::minutes kBarrierDelay{1};
 
 // Erases what has had its time.
 class EraseOld final : public Work {
@@ -44,6 +47,29 @@ class EraseOld final : public Work {
   std::vector<storage::KeyRange> ranges_;
   std::vector<KeyBytes> tokens_;
   const Lease& lease_;
+};
+
+// Stores a time that divides the commits of all lanes.
+class NoteTime final : public Work {
+ public:
+  // Both outlive the work.
+  NoteTime(const Lease& lease, std::atomic<std::uint64_t>& noted_at) : lease_(lease), noted_at_(noted_at) {}
+  void will_read(std::vector<KeyBytes>& keys) const override { keys.push_back(lease_key()); }
+  void execute(PendingCommit& commit) override {
+    noted_ = static_cast<bool>(lease_.check(commit));
+    if (!noted_) return;
+    commit.make_barrier();
+    commit.note_time();
+  }
+  void finish(const Result<storage::CommitSequence>& committed) override {
+    if (committed && noted_) noted_at_.store(committed->value, std::memory_order_relaxed);
+  }
+  bool alone() const override { return true; }  // so that other works do not lock all lanes
+
+ private:
+  const Lease& lease_;
+  std::atomic<std::uint64_t>& noted_at_;
+  bool noted_ = false;
 };
 
 constexpr BytesView kSignedOnly = "\x01";  // its version
@@ -93,11 +119,41 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
       clock_(clock),
       random_(random),
       shared_(store.capabilities().shared),
-      committer_(
-          store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-          [this] { return reload_catalog(); }, [this] { log_damage(); }),
-      lease_(shared_, committer_, clock, random),
-      index_builder_(store, catalog_, committer_, lease_, [this] { return catch_up(); }) {}
+      committers_(make_committers()),
+      lease_(shared_, committer(), clock, random),
+      index_builder_(store, catalog_, committer(), lease_, [this] { return catch_up(); }) {}
+
+// If only this process uses the store, one committer has to know all writes: what is read ahead is compared with them.
+std::vector<std::unique_ptr<Committer>> Engine::make_committers() {
+  const auto capabilities = store_.capabilities();
+  const auto count = shared_ ? std::min(capabilities.lanes, kMostCommitters) : 1;
+  std::vector<std::unique_ptr<Committer>> committers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    committers.push_back(std::make_unique<Committer>(
+        store_, clock_, capabilities.durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
+        [this] { return reload_catalog(); }, [this] { log_damage(); }));
+  }
+  return committers;
+}
+
+Committer& Engine::committer_of(BytesView item_key) {
+  if (committers_.size() == 1) return committer();
+  const auto lane = KeyPlacement().lane_of(item_key, store_.capabilities().lanes).value_or(0);
+  return *committers_[lane > 0 ? (lane - 1) % committers_.size() : 0];
+}
+
+CommitterStatistics Engine::commit_statistics() const {
+  CommitterStatistics all;
+  for (const auto& committer : committers_) {
+    const auto one = committer->statistics();
+    all.commits += one.commits;
+    all.works += one.works;
+    all.conflicts += one.conflicts;
+    all.failures += one.failures;
+    all.read_only = all.read_only || one.read_only;
+  }
+  return all;
+}
 
 // A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
 Result<void> Engine::reload_catalog() {
@@ -127,7 +183,7 @@ Result<void> Engine::load_catalog(const storage::SnapshotOfEpoch& now) {
 
 EngineHealth Engine::health() const {
   auto store = store_.health();
-  EngineHealth health{.read_only = store.trouble != storage::StoreTrouble::None || committer_.statistics().read_only,
+  EngineHealth health{.read_only = store.trouble != storage::StoreTrouble::None || commit_statistics().read_only,
                       .trouble = store.trouble,
                       .file = std::move(store.file)};
   if (store.keys.end.empty()) return health;
@@ -144,7 +200,9 @@ void Engine::try_recover() {
     void execute(PendingCommit& /*commit*/) override {}
     void finish(const Result<storage::CommitSequence>& /*committed*/) override {}
   };
-  if (committer_.statistics().read_only) committer_.submit(std::make_unique<Nothing>());
+  for (const auto& committer : committers_) {
+    if (committer->statistics().read_only) committer->submit(std::make_unique<Nothing>());
+  }
 }
 
 void Engine::log_damage() const {
@@ -177,15 +235,15 @@ Result<TablePtr> Engine::find_table(std::string_view name) const {
 }
 
 void Engine::create_table(Table table, TableCallback done) {
-  committer_.submit(TableChange::create(std::move(table), catalog_, std::move(done)));
+  submit(TableChange::create(std::move(table), catalog_, std::move(done)));
 }
 
 void Engine::update_table(std::string name, std::function<Result<Table>(Table)> change, TableCallback done) {
-  committer_.submit(TableChange::update(std::move(name), std::move(change), catalog_, std::move(done)));
+  submit(TableChange::update(std::move(name), std::move(change), catalog_, std::move(done)));
 }
 
 void Engine::delete_table(std::string name, TableCallback done) {
-  committer_.submit(TableChange::remove(std::move(name), catalog_, std::move(done)));
+  submit(TableChange::remove(std::move(name), catalog_, std::move(done)));
 }
 
 Result<TableStatistics> Engine::statistics(TableId table, IndexId index) const {
@@ -227,9 +285,10 @@ Result<std::unique_ptr<storage::Snapshot>> Engine::snapshot_in(storage::CommitSe
 }
 
 void Engine::write(WriteRequest request, WriteCallback done) {
-  auto prepared = prepare_write(std::move(request), store_, committer_.freshness());
+  auto prepared = prepare_write(std::move(request), store_, freshness());
   if (!prepared) return done(std::move(prepared).error());
-  committer_.submit(std::make_unique<ItemWrite>(std::move(*prepared), std::move(done), catalog_));
+  auto& committer = prepared->steps.empty() ? this->committer() : committer_of(prepared->steps.front().key);
+  committer.submit(std::make_unique<ItemWrite>(std::move(*prepared), std::move(done), catalog_));
 }
 
 Result<std::optional<Bytes>> Engine::read_current(const KeyBytes& key) {
@@ -244,7 +303,7 @@ Result<bool> Engine::signed_only() { return TRY(read_current(signed_only_key()))
 
 Result<void> Engine::set_signed_only(bool signed_only) {
   if (TRY(this->signed_only()) == signed_only) return {};
-  return rewrite_record(committer_, signed_only_key(), [&](const auto&) -> Result<std::optional<Bytes>> {
+  return rewrite_record(committer(), signed_only_key(), [&](const auto&) -> Result<std::optional<Bytes>> {
     return signed_only ? std::optional<Bytes>(kSignedOnly) : std::nullopt;
   });
 }
@@ -254,7 +313,7 @@ Result<std::optional<std::string>> Engine::server_text(std::string_view name) {
 }
 
 Result<void> Engine::change_server_text(std::string_view name, TextChange change) {
-  return rewrite_record(committer_, server_text_key(name),
+  return rewrite_record(committer(), server_text_key(name),
                         [&](const std::optional<Bytes>& record) -> Result<std::optional<Bytes>> {
                           return std::optional(encode_server_text(TRY(change(TRY(decode_server_text(record))))));
                         });
@@ -262,53 +321,77 @@ Result<void> Engine::change_server_text(std::string_view name, TextChange change
 
 void Engine::trim_change_log() {
   const auto cutoff = clock_.now() - kStreamRetention;
-  // Everything before the first commit that may be younger than that goes.  A commit that is not noted was made within
-  // kCommitTimeInterval of the noted one before it.
-  storage::CommitSequence keep_from{store_.last_commit().value + 1};
+  // Everything before the first commit that may be younger than that goes.  With one lane, a commit that is not noted
+  // was made within kCommitTimeInterval of the noted one before it.  With several, those that are noted are barriers:
+  // everything before the last of them that is old enough goes.
+  const bool barriers = store_.capabilities().lanes > 1;
+  storage::CommitSequence keep_from{barriers ? 0 : store_.last_commit().value + 1};
   const auto snapshot = store_.snapshot();
   const auto noted = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
   bool any = false;
   for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8;
        noted->next()) {
-    const auto micros = static_cast<std::int64_t>(read_u64be(noted->value().data()));
-    if (WallTime{std::chrono::microseconds{micros}} + Committer::kCommitTimeInterval > cutoff) {
-      keep_from = {read_u64be(noted->key().data() + kCommitTimeSequenceAt)};
+    const WallTime time{std::chrono::microseconds{static_cast<std::int64_t>(read_u64be(noted->value().data()))}};
+    const storage::CommitSequence sequence{read_u64be(noted->key().data() + kCommitTimeSequenceAt)};
+    if (barriers) {
+      if (time + kBarrierDelay > cutoff) break;
+      any = keep_from.value > 0;
+      keep_from = sequence;
+      continue;
+    }
+    if (time + Committer::kCommitTimeInterval > cutoff) {
+      keep_from = sequence;
       break;
     }
     any = true;
   }
   if (!noted->status()) return;
 
-  auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
+  auto outdated = outdated_streams(*snapshot, change_partitions(), cutoff, keep_from);
   if (!outdated) return log::warning("streams_not_trimmed", {{"cause", outdated.error().message}});
   auto ranges = std::move(*outdated);
   if (any) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
-  // From lane to lane that has records, also of tables that are gone.
+  // From partition to partition that has records, also of tables that are gone.
   storage::KeyRange rest = storage::KeyRange::prefix(change_log_prefix());
   while (any) {
     const auto first = snapshot->cursor(rest, storage::Direction::Forward);
     if (!first->valid() || first->key().size() < kChangeSequenceAt) break;
-    const auto lane = first->key().substr(0, kChangeSequenceAt);
-    storage::KeyRange old{Bytes(lane), change_key_at(lane, keep_from)};
+    const auto partition = first->key().substr(0, kChangeSequenceAt);
+    storage::KeyRange old{Bytes(partition), change_key_at(partition, keep_from)};
     if (first->key() < old.end) ranges.push_back(std::move(old));
-    rest.begin = prefix_end(lane);
+    rest.begin = prefix_end(partition);
     if (rest.begin >= rest.end) break;
   }
   if (ranges.empty()) return;  // a database at rest writes nothing
-  committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>(), lease_));
+  submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>(), lease_));
+}
+
+storage::CommitSequence Engine::last_commit_in(std::uint8_t partition) const {
+  // The table makes no difference.
+  return store_.last_commit_of(change_partition_prefix({}, partition));
+}
+
+void Engine::note_time() {
+  if (store_.capabilities().lanes == 1) return;  // any commit can note its own
+  storage::CommitSequence newest;
+  for (std::uint8_t partition = 0; partition < change_partitions(); ++partition) {
+    newest = std::max(newest, last_commit_in(partition));
+  }
+  if (newest.value <= time_noted_at_.load(std::memory_order_relaxed)) return;
+  submit(std::make_unique<NoteTime>(lease_, time_noted_at_));
 }
 
 void Engine::forget_request_tokens() {
   auto keys = expired_request_tokens(*store_.snapshot(), clock_.now());
   if (keys.empty()) return;
-  committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys), lease_));
+  submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys), lease_));
 }
 
 void Engine::roll_stream_shards() {
   if (rolling_shards_.exchange(true, std::memory_order_acq_rel)) return;
   const auto snapshot = store_.snapshot();
-  auto work = roll_shards(*snapshot, catalog_, clock_.now(), rolling_shards_, lease_);
-  if (work && *work != nullptr) return committer_.submit(std::move(*work));
+  auto work = roll_shards(*snapshot, change_partitions(), catalog_, clock_.now(), rolling_shards_, lease_);
+  if (work && *work != nullptr) return submit(std::move(*work));
   rolling_shards_.store(false, std::memory_order_release);
   if (!work) log::warning("stream_shards_not_renewed", {{"cause", work.error().message}});
 }
@@ -320,6 +403,7 @@ void Engine::run_maintenance(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     if (!lease_.hold()) continue;
     if (const auto current = catch_up(); !current) continue;
+    note_time();
     trim_change_log();
     roll_stream_shards();
     forget_request_tokens();

@@ -87,12 +87,17 @@ class Engine {
   using TextChange = std::function<Result<std::string>(const std::optional<std::string>& text)>;
   Result<void> change_server_text(std::string_view name, TextChange change);
 
-  // The newest commit that a snapshot taken from now on sees.
-  storage::CommitSequence last_commit() const { return store_.last_commit(); }
+  // The partitions of each table's change log, which the shards of streams are made of.
+  std::uint8_t change_partitions() const { return engine::change_partitions(store_.capabilities().lanes); }
+  // The newest commit in the lane of a partition of the change log that a snapshot taken from now on sees.
+  storage::CommitSequence last_commit_in(std::uint8_t partition) const;
 
   // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute, as the
   // next two.
   void trim_change_log();
+  // In a store with several lanes: stores the time of a commit whose number is above all others, if there have been
+  // changes since the last one.
+  void note_time();
   // Lets child shards follow those that have had their time.
   void roll_stream_shards();
   // Forgets the tokens of transactions older than ten minutes.
@@ -103,24 +108,30 @@ class Engine {
   // For what works in the background: the right to do so, its part in a commit, and whether what it has read ahead
   // still is true.
   Lease& lease() { return lease_; }
-  void submit(std::unique_ptr<Work> work) { committer_.submit(std::move(work)); }
-  const FreshnessMap& freshness() const { return committer_.freshness(); }
+  void submit(std::unique_ptr<Work> work) { committer().submit(std::move(work)); }
+  // Of a store that only this process uses.
+  const FreshnessMap& freshness() const { return committers_.front()->freshness(); }
 
   EngineHealth health() const;
   // Has a store that failed looked at again soon, also where nobody writes.
   void try_recover();
-  CommitterStatistics commit_statistics() const { return committer_.statistics(); }
+  CommitterStatistics commit_statistics() const;
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
   std::optional<storage::StoreServer> store_server() const { return store_.server(); }
 
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);
+  std::vector<std::unique_ptr<Committer>> make_committers();
   Result<void> reload_catalog();
   Result<void> load_catalog(const storage::SnapshotOfEpoch& now);
   void log_damage() const;
   // The value at `key`, with the catalog brought up to date if need be.
   Result<std::optional<Bytes>> read_current(const KeyBytes& key);
   void run_maintenance(const std::stop_token& stop);
+  // For everything but items, and for all that orders the lanes of the store.
+  Committer& committer() { return *committers_.front(); }
+  // For items: one for each lane, so that they commit side by side.  Only a hint: a commit locks what it needs.
+  Committer& committer_of(BytesView item_key);
 
   storage::Store& store_;
   const Clock& clock_;
@@ -128,8 +139,9 @@ class Engine {
   const bool shared_;
   Catalog catalog_;
   Mutex catching_up_;  // held while the catalog is read: all who need it wait for the one who reads it
-  std::atomic<bool> rolling_shards_ = false;  // a division of shards waits or is being committed
-  Committer committer_;
+  std::atomic<bool> rolling_shards_ = false;      // a division of shards waits or is being committed
+  std::atomic<std::uint64_t> time_noted_at_ = 0;  // the commit of the last note_time()
+  std::vector<std::unique_ptr<Committer>> committers_;
   Lease lease_;
   IndexBuilder index_builder_;
   std::mutex maintenance_mutex_;

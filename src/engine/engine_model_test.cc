@@ -10,6 +10,7 @@
 
 #include "stator/engine/engine.h"
 #include "stator/engine/index_entry.h"
+#include "stator/engine/test_postgres.h"
 #include "stator/engine/test_support.h"
 #include "stator/storage/memory/memory_store.h"
 #include "stator/storage/testing/contract.h"
@@ -17,11 +18,6 @@
 #ifndef __SANITIZE_THREAD__  // Debian's RocksDB is not instrumented
 #include "stator/storage/rocksdb/rocksdb_store.h"
 #include "stator/storage/testing/temporary_folder.h"
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // PostgreSQL does the work, and is not ours
-#include "stator/storage/postgres/postgres_store.h"
-#include "stator/storage/testing/postgres_server.h"
-#define STATOR_TEST_POSTGRES
 #endif
 
 namespace stator::engine {
@@ -333,7 +329,8 @@ class Model {
       auto record = ChangeRecord::decode(bytes);
       ASSERT_TRUE(record) << record.error().message;
       const auto item_bytes = item_key(t, record->keys.parse().value());
-      EXPECT_TRUE(key.starts_with(change_lane_prefix(t.id, change_lane(hash_of_key(item_bytes)))));
+      EXPECT_TRUE(key.starts_with(
+          change_partition_prefix(t.id, change_partition(hash_of_key(item_bytes), engine_->change_partitions()))));
       found[item_bytes].push_back(std::move(*record));
     }
     for (const auto& reference : references_) {
@@ -494,35 +491,37 @@ TEST(EngineModel, AgreesWithTheReferenceAfterReopening) {
 
 #ifdef STATOR_TEST_POSTGRES
 
+void expect_agreement_on_postgres(storage::PostgresSharing sharing, std::uint32_t lanes, std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("{} lanes, seed {}", lanes, seed));
+  const bool shared = sharing == storage::PostgresSharing::Shared;
+  auto options = postgres_options(fmt::format("model_{}_{}", seed, shared ? "shared" : "exclusive"), lanes);
+  options.sharing = sharing;
+  Model model(seed);
+  for (int phase = 0; phase < 2; ++phase) {
+    const auto store = storage::open_postgres_store(options);
+    ASSERT_TRUE(store) << store.error().message;
+    model.open(**store);
+    if (phase == 0) model.create_tables(view_for(seed));
+    model.expect_agreement();
+    model.run(4, 60);
+    model.expect_agreement();
+    model.close();
+  }
+}
+
 TEST(EngineModel, AgreesWithTheReferenceOnPostgres) {
   using storage::PostgresSharing;
-  for (const auto sharing : {PostgresSharing::Exclusive, PostgresSharing::Shared}) {
-    for (const auto seed : seeds(2)) {
-      SCOPED_TRACE(seed);
-      const storage::PostgresOptions options{
-          .url = storage::testing::PostgresServer::shared().url(),
-          .sharing = sharing,
-          .schema = fmt::format("model_{}_{}", seed, sharing == PostgresSharing::Shared ? "shared" : "exclusive")};
-      Model model(seed);
-      for (int phase = 0; phase < 2; ++phase) {
-        const auto store = storage::open_postgres_store(options);
-        ASSERT_TRUE(store) << store.error().message;
-        model.open(**store);
-        if (phase == 0) model.create_tables(view_for(seed));
-        model.expect_agreement();
-        model.run(4, 60);
-        model.expect_agreement();
-        model.close();
-      }
-      if (::testing::Test::HasFailure()) return;
-    }
+  for (const auto seed : seeds(2)) {
+    expect_agreement_on_postgres(PostgresSharing::Exclusive, 1, seed);
+    expect_agreement_on_postgres(PostgresSharing::Shared, 1, seed);
+    expect_agreement_on_postgres(PostgresSharing::Exclusive, 4, seed);
+    expect_agreement_on_postgres(PostgresSharing::Shared, 4, seed);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
 TEST(EngineModel, AgreesWithTheReferenceWhenPostgresFails) {
-  auto opened = storage::open_postgres_store({.url = storage::testing::PostgresServer::shared().url(),
-                                              .sharing = storage::PostgresSharing::Shared,
-                                              .schema = "model_failing"});
+  auto opened = storage::open_postgres_store(postgres_options("model_failing", 1));
   ASSERT_TRUE(opened) << opened.error().message;
   FaultyStore store(std::move(*opened));
   store.report_shared(true);

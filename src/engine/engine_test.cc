@@ -337,7 +337,7 @@ TEST_F(EngineTest, FollowsATableThatChangesUnderAWrite) {
 class TrimTest : public EngineTest {
  protected:
   std::size_t changes() { return count(KeyRange::prefix(change_log_prefix())); }
-  // Several items, so that several lanes have records.
+  // Several items, so that several partitions have records.
   void write_items(const TablePtr& table, int round) {
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(write(put(table, {{"pk", S(std::to_string(i))}, {"round", N(round)}})));
   }
@@ -386,7 +386,7 @@ TEST_F(TrimTest, KeepsADayOfADeletedTableAndNoMore) {
   clock.advance(hours{12} + seconds{1});
   engine->trim_change_log();
   EXPECT_EQ(changes(), 20U);
-  EXPECT_EQ(count(KeyRange::prefix(change_lane_prefix(gone->id, 0))), 0U);
+  EXPECT_EQ(count(KeyRange::prefix(change_partition_prefix(gone->id, 0))), 0U);
 }
 
 TEST_F(TrimTest, WritesNothingWhereThereIsNothingToForget) {

@@ -312,7 +312,7 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   }
   if (plan.change_record) {
     set_change_time(*plan.change_record, commit.time());
-    commit.append_change(table.id, change_lane(hash_of_key(step.key)), std::move(*plan.change_record));
+    commit.append_change(table.id, hash_of_key(step.key), std::move(*plan.change_record));
   }
 }
 

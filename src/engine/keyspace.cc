@@ -5,6 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace stator::engine {
@@ -88,8 +90,13 @@ std::uint64_t partition_hash(BytesView partition_fields) {
   return XXH3_64bits(partition_fields.data(), partition_fields.size());
 }
 
-std::uint8_t change_lane(std::uint64_t hash) { return static_cast<std::uint8_t>(hash >> 62); }
-static_assert(kChangeLanes == 4);
+std::uint8_t change_partitions(std::uint32_t lanes) {
+  return static_cast<std::uint8_t>(std::max<std::uint32_t>(kLeastChangePartitions, lanes));
+}
+
+std::uint8_t change_partition(std::uint64_t hash, std::uint8_t partitions) {
+  return static_cast<std::uint8_t>(hash >> (64 - std::countr_zero(partitions)));
+}
 
 KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
   const auto append = [&](KeyBytes& key, const std::vector<KeyAttribute>& attributes) {
@@ -195,27 +202,27 @@ KeyBytes collection_size_key(TableId table, const value::AttributeValue& partiti
 }
 storage::KeyRange table_collection_sizes(TableId table) { return storage::KeyRange::prefix(table_prefix('p', table)); }
 
-KeyBytes change_lane_prefix(TableId table, std::uint8_t lane) {
+KeyBytes change_partition_prefix(TableId table, std::uint8_t partition) {
   KeyBytes key = table_prefix('l', table);
-  key.push_back(static_cast<char>(lane));
+  key.push_back(static_cast<char>(partition));
   return key;
 }
 
-KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
-  KeyBytes key = change_lane_prefix(table, lane);
+KeyBytes change_key(TableId table, std::uint8_t partition, std::uint32_t ordinal) {
+  KeyBytes key = change_partition_prefix(table, partition);
   key.append(8, '\0');
   append_u32be(key, ordinal);
   return key;
 }
 
-KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence) {
-  KeyBytes key(lane_prefix);
+KeyBytes change_key_at(BytesView prefix, storage::CommitSequence sequence) {
+  KeyBytes key(prefix);
   append_u64be(key, sequence.value);
   return key;
 }
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal) {
-  KeyBytes key = change_key_at(change_lane_prefix(table, lane), sequence);
+KeyBytes change_key_at(TableId table, std::uint8_t partition, storage::CommitSequence sequence, std::uint32_t ordinal) {
+  KeyBytes key = change_key_at(change_partition_prefix(table, partition), sequence);
   append_u32be(key, ordinal);
   return key;
 }
@@ -312,6 +319,84 @@ KeyBytes expiry_progress_key(TableId table) {
   KeyBytes key = "xp";
   append_u32be(key, table.value);
   return key;
+}
+
+// -- lanes
+
+namespace {
+
+// The number at `at`; what is missing of it is zero, so that the order stays that of the keys.
+std::uint64_t hash_at(BytesView key, std::size_t at) {
+  KeyBytes bytes(key.size() > at ? key.substr(at, kHashBytes) : BytesView());
+  bytes.resize(kHashBytes, '\0');
+  return read_u64be(bytes.data());
+}
+
+std::uint32_t lane_of_hash(std::uint64_t hash, std::uint32_t lanes) {
+  return 1 + static_cast<std::uint32_t>(hash >> (64 - std::countr_zero(lanes)));
+}
+
+std::uint32_t lane_of_change(BytesView key, std::uint32_t lanes) {
+  const auto partitions = change_partitions(lanes);
+  const auto at = kChangeSequenceAt - 1;
+  const std::uint32_t partition = key.size() > at ? static_cast<unsigned char>(key[at]) : 0;
+  return 1 + std::min<std::uint32_t>(partition, partitions - 1) * lanes / partitions;
+}
+
+// What all keys of a range begin with.
+BytesView common_prefix(const storage::KeyRange& range) {
+  if (range.end.empty()) return {};
+  const auto [first, last] = std::ranges::mismatch(range.begin, range.end);
+  auto size = static_cast<std::size_t>(first - range.begin.begin());
+  // The end is where another byte begins, as in a range of a prefix.
+  const bool next_byte = first != range.begin.end() && last != range.end.end() && last + 1 == range.end.end() &&
+                         static_cast<unsigned char>(*first) + 1 == static_cast<unsigned char>(*last);
+  if (next_byte) ++size;
+  return BytesView(range.begin).substr(0, size);
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> KeyPlacement::lane_of(BytesView key, std::uint32_t lanes) const {
+  if (lanes == 1 || key.empty()) return 0;
+  switch (key.front()) {
+    case 'i': return lane_of_hash(hash_at(key, kPrefixBytes), lanes);
+    case 'l': return lane_of_change(key, lanes);
+    case 'p': return lane_of_hash(partition_hash(key.substr(std::min<std::size_t>(key.size(), 1 + 4))), lanes);
+    case 's': return std::nullopt;
+    case 't': return lane_of_hash(partition_hash(key.substr(1)), lanes);
+    case 'x': return key.starts_with("xe") ? lane_of_hash(hash_at(key, kExpiryAt + 8), lanes) : 0;
+    default: return 0;
+  }
+}
+
+storage::LaneRange KeyPlacement::lanes_of(const storage::KeyRange& range, std::uint32_t lanes) const {
+  if (lanes == 1) return {};
+  const storage::LaneRange all{.first = 0, .last = lanes, .in_key_order = false};
+  const storage::LaneRange hashed{.first = 1, .last = lanes, .in_key_order = false};
+  const auto prefix = common_prefix(range);
+  if (prefix.empty()) return all;
+  switch (prefix.front()) {
+    case 'i': {
+      if (prefix.size() < kPrefixBytes) return hashed;
+      const auto first = lane_of_hash(hash_at(range.begin, kPrefixBytes), lanes);
+      if (!range.end.starts_with(prefix.substr(0, kPrefixBytes))) return {.first = first, .last = lanes};
+      // No key has the hash of an end that is nothing but a hash.
+      const auto end = hash_at(range.end, kPrefixBytes);
+      const bool excluded = end > 0 && range.end.size() <= kPrefixBytes + kHashBytes;
+      return {.first = first, .last = std::max(first, lane_of_hash(excluded ? end - 1 : end, lanes))};
+    }
+    case 'l': {
+      if (prefix.size() < kChangeSequenceAt) return hashed;
+      const auto lane = lane_of_change(prefix, lanes);
+      return {.first = lane, .last = lane};
+    }
+    case 'p':
+    case 't': return hashed;
+    case 's': return all;
+    case 'x': return prefix.size() < 2 ? all : prefix[1] == 'e' ? hashed : storage::LaneRange{};
+    default: return {};
+  }
 }
 
 // -- for a check of everything that is in a store

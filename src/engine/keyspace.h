@@ -7,6 +7,7 @@
 #include "stator/base/bytes.h"
 #include "stator/base/result.h"
 #include "stator/engine/schema.h"
+#include "stator/storage/placement.h"
 #include "stator/storage/store.h"
 #include "stator/value/attribute_value.h"
 
@@ -23,7 +24,7 @@
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
 //                                                                       -> projected item  (other indexes)
-//   'l' table:u32be lane:u8 sequence:u64be ordinal:u32be                -> change record
+//   'l' table:u32be partition:u8 sequence:u64be ordinal:u32be           -> change record
 //   'p' table:u32be partition:field                                     -> counter: bytes of one item collection
 //   'q' sequence:u64be                                                  -> time of that commit, u64be microseconds
 //   'r' 'd' table_name:field label:field                                -> stream: its table's record of that time
@@ -44,14 +45,16 @@ namespace stator::engine {
 
 using KeyBytes = Bytes;
 
-// Change records of one item all go to one lane; lanes are what the shards of a stream are made of.
-inline constexpr std::uint8_t kChangeLanes = 4;
+// The change log of a table has partitions, by the highest bits of the hash of an item.  Shards of a stream are made of
+// them.  A store with more lanes has more of them, so that the changes of a partition are in one lane, in their order.
+inline constexpr std::uint8_t kLeastChangePartitions = 4;
+std::uint8_t change_partitions(std::uint32_t lanes);
 
 // Appends one key value.  `value` has the type S, N or B.
 void append_field(KeyBytes& out, const value::AttributeValue& value);
 
 std::uint64_t partition_hash(BytesView partition_fields);
-std::uint8_t change_lane(std::uint64_t hash);
+std::uint8_t change_partition(std::uint64_t hash, std::uint8_t partitions);
 
 // The key of an item in its table; `item` holds the key attributes with the right types (check_key() saw to it).
 KeyBytes item_key(const Table& table, const value::AttributeMap& item);
@@ -95,14 +98,14 @@ storage::KeyRange table_collection_sizes(TableId table);
 
 // The sequence is left blank at kChangeSequenceAt, for Batch::put_sequenced.
 inline constexpr std::size_t kChangeSequenceAt = 6;
-KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
+KeyBytes change_key(TableId table, std::uint8_t partition, std::uint32_t ordinal);
 KeyBytes change_log_prefix();
-KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);  // kChangeSequenceAt bytes
-// The first key of a lane for changes of this commit or a later one.
-KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence);
+KeyBytes change_partition_prefix(TableId table, std::uint8_t partition);  // kChangeSequenceAt bytes
+// The first key of a partition for changes of this commit or a later one.
+KeyBytes change_key_at(BytesView prefix, storage::CommitSequence sequence);
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal);
-// The position of a change record in its lane.
+KeyBytes change_key_at(TableId table, std::uint8_t partition, storage::CommitSequence sequence, std::uint32_t ordinal);
+// The position of a change record in its partition.
 struct ChangePosition {
   storage::CommitSequence sequence;
   std::uint32_t ordinal = 0;
@@ -138,6 +141,14 @@ struct ExpiryEntry {
 };
 std::optional<ExpiryEntry> expiry_entry(BytesView expiry_key);
 KeyBytes expiry_progress_key(TableId table);
+
+// Spreads keys over the lanes of a store: items, their index entries and what belongs to them by the highest bits of
+// their hash, request tokens by a hash of their own.  Statistics have a part in each lane.  All others are in lane 0.
+class KeyPlacement final : public storage::Placement {
+ public:
+  std::optional<std::uint32_t> lane_of(BytesView key, std::uint32_t lanes) const override;
+  storage::LaneRange lanes_of(const storage::KeyRange& range, std::uint32_t lanes) const override;
+};
 
 // -- for a check of everything that is in a store
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "stator/engine/test_page.h"
 #include "stator/engine/test_support.h"
@@ -239,19 +241,128 @@ TEST(Keys, HoldTheHashOfTheirPartition) {
   EXPECT_EQ(hash_of_key(item_key(t, item)), partition_hash(field(S("a"))));
 }
 
-TEST(ChangeKeys, SortByLaneThenSequenceThenOrdinal) {
-  const auto key = [](std::uint8_t lane, std::uint64_t sequence, std::uint32_t ordinal) {
-    KeyBytes bytes = change_key({3}, lane, ordinal);
+TEST(ChangeKeys, SortByPartitionThenSequenceThenOrdinal) {
+  const auto key = [](std::uint8_t partition, std::uint64_t sequence, std::uint32_t ordinal) {
+    KeyBytes bytes = change_key({3}, partition, ordinal);
     storage::write_sequence(bytes, kChangeSequenceAt, {sequence});
     return bytes;
   };
   EXPECT_LT(key(0, 9, 0), key(1, 1, 0));
   EXPECT_LT(key(1, 1, 300), key(1, 2, 0));
   EXPECT_LT(key(1, 256, 0), key(1, 256, 1));
-  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at(change_lane_prefix({3}, 1), {2}));
-  EXPECT_GE(key(1, 2, 0), change_key_at(change_lane_prefix({3}, 1), {2}));
-  EXPECT_EQ(change_lane_prefix({3}, 1).size(), kChangeSequenceAt);
-  for (std::uint64_t top = 0; top < 4; ++top) EXPECT_EQ(change_lane(top << 62), top);
+  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at(change_partition_prefix({3}, 1), {2}));
+  EXPECT_GE(key(1, 2, 0), change_key_at(change_partition_prefix({3}, 1), {2}));
+  EXPECT_EQ(change_partition_prefix({3}, 1).size(), kChangeSequenceAt);
+  for (std::uint64_t top = 0; top < 4; ++top) EXPECT_EQ(change_partition(top << 62, 4), top);
+  for (std::uint64_t top = 0; top < 64; ++top) EXPECT_EQ(change_partition(top << 58, 64), top);
+  EXPECT_EQ(change_partitions(1), 4);
+  EXPECT_EQ(change_partitions(16), 16);
+}
+
+// -- lanes
+
+// Every kind of key that the engine writes, of several tables.
+std::vector<KeyBytes> keys_of_all_kinds(Random& random) {
+  std::vector<KeyBytes> all;
+  for (std::uint32_t id = 1; id <= 3; ++id) {
+    Table t = table("T", keys({"pk:S"}, {"sk:N"}));
+    t.id = {id};
+    const Index index = add_index(t, "gsi", IndexKind::Global, keys({"g:S"}));
+    for (int i = 0; i < 60; ++i) {
+      const Item item{{"pk", random_key_value(random, value::Type::S)}, {"sk", N(i)}, {"g", S(std::to_string(i))}};
+      all.push_back(item_key(t, item));
+      all.push_back(*index_key(t, index, item));
+      all.push_back(expiry_key(all[all.size() - 2], random.below(1000)));
+      all.push_back(collection_size_key(t.id, *item.find("pk")));
+      all.push_back(change_key_at(t.id, static_cast<std::uint8_t>(i % 16), {random.below(1000)}, 0));
+      all.push_back(request_token_key(std::to_string(random.next())));
+    }
+    for (const auto statistic : {Statistic::Items, Statistic::Bytes})
+      all.push_back(statistic_key({id}, {1}, statistic));
+    all.push_back(build_progress_key({id}, {1}));
+    all.push_back(expiry_progress_key({id}));
+    all.push_back(table_record_key("T" + std::to_string(id)));
+    all.push_back(stream_key("T", "now"));
+    all.push_back(stream_marker_key("T", "now", {id}));
+    all.push_back(commit_time_key({id}));
+  }
+  for (const auto& key : {last_table_id_key(), signed_only_key(), lease_key(), server_text_key("x")})
+    all.push_back(key);
+  return all;
+}
+
+TEST(KeyPlacement, PutsAnItemAndWhatBelongsToItIntoOneLane) {
+  const KeyPlacement placement;
+  Random random(1);
+  Table t = table("T", keys({"pk:S"}, {"sk:N"}));
+  for (const std::uint32_t lanes : {2U, 4U, 16U, 64U}) {
+    std::set<std::uint32_t> used;
+    for (int i = 0; i < 500; ++i) {
+      const Item item{{"pk", S(std::to_string(random.next()))}, {"sk", N(i)}};
+      const auto key = item_key(t, item);
+      const auto lane = placement.lane_of(key, lanes).value();
+      used.insert(lane);
+      EXPECT_EQ(lane, 1 + (hash_of_key(key) >> 32) * lanes / (1ULL << 32));
+      EXPECT_EQ(placement.lane_of(expiry_key(key, 7), lanes), lane);
+      EXPECT_EQ(placement.lane_of(collection_size_key(t.id, *item.find("pk")), lanes), lane);
+      const auto partition = change_partition(hash_of_key(key), change_partitions(lanes));
+      EXPECT_EQ(placement.lane_of(change_key(t.id, partition, 1), lanes), lane);
+      EXPECT_EQ(placement.lane_of(change_partition_prefix({}, partition), lanes), lane) << "the table does not matter";
+    }
+    EXPECT_EQ(used.size(), lanes);
+    EXPECT_EQ(*used.begin(), 1U) << "lane 0 is for keys that cannot be spread";
+    EXPECT_EQ(placement.lane_of(statistic_key(t.id, {}, Statistic::Items), lanes), std::nullopt);
+    for (const auto& key : {lease_key(), table_record_key("T"), commit_time_key({1}), expiry_progress_key(t.id)}) {
+      EXPECT_EQ(placement.lane_of(key, lanes), 0U);
+    }
+  }
+}
+
+TEST(KeyPlacement, KnowsTheLanesOfRanges) {
+  const KeyPlacement placement;
+  Random random(2);
+  const auto all = keys_of_all_kinds(random);
+  const auto shortened = [&](KeyBytes key) {
+    if (random.below(2) == 0) key.resize(1 + random.below(key.size()));
+    return key;
+  };
+  for (const std::uint32_t lanes : {1U, 2U, 4U, 16U, 64U}) {
+    for (int i = 0; i < 600; ++i) {
+      storage::KeyRange range{shortened(all[random.below(all.size())]), shortened(all[random.below(all.size())])};
+      if (i % 3 == 0) range = storage::KeyRange::prefix(range.begin);
+      if (i % 50 == 0) range.end.clear();
+      if (!range.end.empty() && range.end <= range.begin) std::swap(range.begin, range.end);
+      const auto found = placement.lanes_of(range, lanes);
+      EXPECT_LE(found.first, found.last);
+      EXPECT_LE(found.last, lanes == 1 ? 0 : lanes);
+      std::map<KeyBytes, std::uint32_t> inside;
+      for (const auto& key : all) {
+        if (!range.contains(key)) continue;
+        const auto lane = placement.lane_of(key, lanes);
+        EXPECT_TRUE(lane || (found.first == 0 && found.last == lanes)) << hex(key);
+        if (!lane) continue;
+        EXPECT_TRUE(*lane >= found.first && *lane <= found.last)
+            << hex(key) << " in " << hex(range.begin) << " to " << hex(range.end);
+        inside.emplace(key, *lane);
+      }
+      std::uint32_t last = 0;
+      for (const auto& [key, lane] : inside) {
+        if (found.in_key_order) {
+          EXPECT_GE(lane, last) << hex(key);
+        }
+        last = lane;
+      }
+    }
+    const auto lanes_of = [&](const storage::KeyRange& range) { return placement.lanes_of(range, lanes); };
+    const auto partition = lanes_of(storage::KeyRange::prefix(partition_prefix({1}, {}, {})));
+    EXPECT_EQ(partition.first, partition.last) << "a Query reads one lane";
+    EXPECT_TRUE(lanes_of(storage::KeyRange::prefix(index_prefix({1}, {}))).in_key_order)
+        << "a Scan reads one after another";
+    for (std::uint32_t segment = 0; segment < lanes; ++segment) {
+      const auto lane = lanes_of(segment_range({1}, {}, segment, lanes));
+      EXPECT_EQ(lane.first, lane.last) << "a segment that fits a lane";
+    }
+  }
 }
 
 // The examples of docs/formats/keys.md come from here.
@@ -274,7 +385,7 @@ TEST(Keys, AreWhatTheirPageShows) {
   row("an unfinished copy", copy_mark_key());
   row("the song in table 1", item_key(music, song));
   row("the song in index 1", *index_key(music, genre, song));
-  row("change, table 1, lane 2, sequence 258, ordinal 1", change);
+  row("change, table 1, partition 2, sequence 258, ordinal 1", change);
   row("collection `Abba` of table 1", collection_size_key(music.id, S("Abba")));
   row("time of commit 258", commit_time_key({258}));
   row("stream `1` of `Music`", stream_key("Music", "1"));

@@ -3,16 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <future>
 #include <thread>
 
 #include "stator/base/test_eventually.h"
 #include "stator/engine/engine.h"
+#include "stator/engine/test_postgres.h"
 #include "stator/engine/test_support.h"
 #include "stator/engine/ttl_sweeper.h"
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // PostgreSQL does the work, and is not ours
-#include "stator/storage/postgres/postgres_store.h"
-#include "stator/storage/testing/postgres_server.h"
+#ifdef STATOR_TEST_POSTGRES
+#include "stator/storage/postgres/connection.h"
 
 namespace stator::engine {
 namespace {
@@ -23,11 +24,8 @@ using value::Item;
 
 // One of the processes.
 struct Process {
-  Process(const std::string& schema, const Clock& clock) {
-    store = storage::open_postgres_store({.url = storage::testing::PostgresServer::shared().url(),
-                                          .sharing = storage::PostgresSharing::Shared,
-                                          .schema = schema})
-                .value();
+  Process(const std::string& schema, std::uint32_t lanes, const Clock& clock) {
+    store = storage::open_postgres_store(postgres_options(schema, lanes)).value();
     engine = Engine::open(*store, clock, random).value();
   }
 
@@ -63,17 +61,18 @@ struct Process {
   std::unique_ptr<Engine> engine;
 };
 
-class SharingTest : public ::testing::Test {
+class SharingTest : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  SharingTest() : schema(fmt::format("sharing_{}", ++made)), a(schema, clock), b(schema, clock) {}
+  SharingTest()
+      : schema(fmt::format("sharing_{}", ++schemas)), a(schema, GetParam(), clock), b(schema, GetParam(), clock) {}
 
-  static inline int made = 0;
+  static inline int schemas = 0;
   const std::string schema;
   ManualClock clock;
   Process a, b;
 };
 
-TEST_F(SharingTest, ATableOfOneProcessIsThereForTheOther) {
+TEST_P(SharingTest, ATableOfOneProcessIsThereForTheOther) {
   const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
   EXPECT_FALSE(b.engine->get(*made_by_a, {{"pk", S("x")}}).value().exists()) << "it has caught up by itself";
   const auto found = b.engine->find_table("T").value();
@@ -81,7 +80,7 @@ TEST_F(SharingTest, ATableOfOneProcessIsThereForTheOther) {
   EXPECT_TRUE(a.engine->get(*made_by_a, {{"pk", S("x")}}).value().exists());
 }
 
-TEST_F(SharingTest, ATableOfOneProcessIsChangedAndDeletedByTheOther) {
+TEST_P(SharingTest, ATableOfOneProcessIsChangedAndDeletedByTheOther) {
   ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
   const auto changed = b.alter("T", [](Table t) -> Result<Table> {
     t.deletion_protection = true;
@@ -92,7 +91,7 @@ TEST_F(SharingTest, ATableOfOneProcessIsChangedAndDeletedByTheOther) {
   EXPECT_EQ(b.create(table("T", keys({"pk:S"}))).error().code, ErrorCode::ResourceInUse);
 }
 
-TEST_F(SharingTest, ATextOfTheServerIsThereForBoth) {
+TEST_P(SharingTest, ATextOfTheServerIsThereForBoth) {
   EXPECT_EQ(b.engine->server_text("keys").value(), std::nullopt);
   const auto append = [](std::string more) {
     return [more](const std::optional<std::string>& text) -> Result<std::string> { return text.value_or("") + more; };
@@ -110,7 +109,7 @@ TEST_F(SharingTest, ATextOfTheServerIsThereForBoth) {
   EXPECT_EQ(b.engine->server_text("keys").value(), "12");
 }
 
-TEST_F(SharingTest, AWriteThatWasPlannedBeforeTheTableWentDoesNotHappen) {
+TEST_P(SharingTest, AWriteThatWasPlannedBeforeTheTableWentDoesNotHappen) {
   ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
   ASSERT_TRUE(b.engine->catch_up());
   const auto old = b.engine->find_table("T").value();
@@ -123,7 +122,7 @@ TEST_F(SharingTest, AWriteThatWasPlannedBeforeTheTableWentDoesNotHappen) {
   EXPECT_FALSE(b.engine->get(*next, {{"pk", S("x")}}).value().exists());
 }
 
-TEST_F(SharingTest, AWriteKeepsAnIndexThatAnotherProcessHasJustAdded) {
+TEST_P(SharingTest, AWriteKeepsAnIndexThatAnotherProcessHasJustAdded) {
   ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
   ASSERT_TRUE(b.engine->catch_up());
   const auto old = b.engine->find_table("T").value();
@@ -136,7 +135,7 @@ TEST_F(SharingTest, AWriteKeepsAnIndexThatAnotherProcessHasJustAdded) {
   EXPECT_EQ(a.engine->statistics(now->id, now->indexes[0].id).value().items, 1);
 }
 
-TEST_F(SharingTest, ATableThatDidNotChangeStaysTheSameObject) {
+TEST_P(SharingTest, ATableThatDidNotChangeStaysTheSameObject) {
   ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
   ASSERT_TRUE(b.engine->catch_up());
   const auto before = b.engine->find_table("T").value();
@@ -146,7 +145,7 @@ TEST_F(SharingTest, ATableThatDidNotChangeStaysTheSameObject) {
   EXPECT_TRUE(b.engine->find_table("Other"));
 }
 
-TEST_F(SharingTest, CountersOfBothProcessesAddUp) {
+TEST_P(SharingTest, CountersOfBothProcessesAddUp) {
   const auto table_a = a.create(table("T", keys({"pk:S"}))).value();
   ASSERT_TRUE(b.engine->catch_up());
   const auto table_b = b.engine->find_table("T").value();
@@ -158,7 +157,7 @@ TEST_F(SharingTest, CountersOfBothProcessesAddUp) {
   EXPECT_EQ(a.engine->statistics(table_a->id, kBaseIndex).value().items, 200);
 }
 
-TEST_F(SharingTest, OneProcessAtATimeDoesTheBackgroundWork) {
+TEST_P(SharingTest, OneProcessAtATimeDoesTheBackgroundWork) {
   EXPECT_TRUE(a.engine->lease().hold());
   EXPECT_FALSE(b.engine->lease().hold());
   clock.advance(Lease::kDuration / 2 + 1s);
@@ -170,7 +169,7 @@ TEST_F(SharingTest, OneProcessAtATimeDoesTheBackgroundWork) {
   EXPECT_TRUE(b.engine->lease().hold()) << "given back at the end";
 }
 
-TEST_F(SharingTest, AProcessThatWasPausedDoesNoBackgroundWorkWhenItWakesUp) {
+TEST_P(SharingTest, AProcessThatWasPausedDoesNoBackgroundWorkWhenItWakesUp) {
   ASSERT_TRUE(a.engine->lease().hold());
   clock.advance(Lease::kDuration + 1s);  // a is paused
   ASSERT_TRUE(b.engine->lease().hold());
@@ -191,7 +190,7 @@ TEST_F(SharingTest, AProcessThatWasPausedDoesNoBackgroundWorkWhenItWakesUp) {
   EXPECT_FALSE(a.engine->lease().hold());
 }
 
-TEST_F(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
+TEST_P(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
   ASSERT_TRUE(b.engine->lease().hold()) << "so that the index is not built where it is added";
   const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
   for (int i = 0; i < 300; ++i) {
@@ -208,6 +207,87 @@ TEST_F(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
   const auto built = b.engine->find_table("T").value();
   EXPECT_EQ(b.engine->statistics(built->id, built->indexes[0].id).value().items, 300);
 }
+
+// A commit that waits for a lane does not hold up those of other lanes, in its own process either.
+TEST_P(SharingTest, WritesWaitOnlyForThoseOfTheirLane) {
+  if (GetParam() == 1) return;
+  const auto made = a.create(table("T", keys({"pk:S"}))).value();
+  const auto lane_of = [&](const Item& item) { return KeyPlacement().lane_of(item_key(*made, item), GetParam()); };
+  const Item slow{{"pk", S("slow")}};
+  const auto other = storage::postgres::Connection::open(storage::postgres::Libpq::load().value(),
+                                                         {.url = storage::testing::PostgresServer::shared().url()})
+                         .value();
+  other->add_once("BEGIN");
+  other->add_once(
+      fmt::format("SELECT FROM {}_{}.lanes WHERE lane = {} FOR UPDATE", schema, GetParam(), *lane_of(slow)));
+  ASSERT_TRUE(other->run());
+  std::atomic<bool> waits = true;
+  std::jthread waiting([&] {
+    EXPECT_TRUE(a.put(made, slow));
+    waits = false;
+  });
+  int written = 0;
+  for (int i = 0; i < 40; ++i) {
+    Item item{{"pk", S(fmt::format("{}", i))}};
+    if (lane_of(item) == lane_of(slow)) continue;
+    ASSERT_TRUE(a.put(made, std::move(item)));
+    ++written;
+  }
+  EXPECT_GT(written, 10);
+  EXPECT_TRUE(waits);
+  other->add_once("ROLLBACK");
+  ASSERT_TRUE(other->run());
+  waiting.join();
+  EXPECT_EQ(b.engine->statistics(made->id, kBaseIndex).value().items, written + 1);
+}
+
+// Transfers between accounts in all lanes, by both processes at once; auditors see every total whole.
+TEST_P(SharingTest, TransactionsOverSeveralLanesAreWhole) {
+  constexpr int kAccounts = 8, kTransfers = 40;
+  const auto made = a.create(table("T", keys({"pk:S"}))).value();
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto account = [](std::uint64_t number) { return Item{{"pk", S(fmt::format("account{}", number))}}; };
+  for (std::uint64_t i = 0; i < kAccounts; ++i) {
+    auto item = account(i);
+    item.set("n", N(100));
+    ASSERT_TRUE(a.put(made, item));
+  }
+  const auto transfer = [&](Process& process, std::uint64_t seed) {
+    Random random(seed);
+    for (int i = 0; i < kTransfers; ++i) {
+      const auto from = random.below(kAccounts), to = (from + 1 + random.below(kAccounts - 1)) % kAccounts;
+      WriteRequest request;
+      for (const auto& [number, delta] : {std::pair(from, -1), std::pair(to, 1)}) {
+        auto one = change(process.engine->find_table("T").value(), account(number),
+                          update("ADD n :d", expr::Values{{":d", N(delta)}}));
+        request.actions.push_back(std::move(one.actions[0]));
+      }
+      const auto done = process.wait<WriteOutcome>(
+          [&](auto callback) { process.engine->write(std::move(request), std::move(callback)); });
+      ASSERT_TRUE(done) << done.error().message;
+      EXPECT_TRUE(done->written);
+    }
+  };
+  std::atomic<bool> done = false;
+  std::jthread auditor([&] {
+    while (!done) {
+      std::int64_t total = 0;
+      const auto snapshot = b.engine->snapshot();
+      const auto cursor = snapshot->cursor(table_items(made->id), storage::Direction::Forward);
+      for (; cursor->valid(); cursor->next()) {
+        const auto item = value::StoredItem::from_bytes(Bytes(cursor->value())).value().parse().value();
+        total += std::stoll(item.find("n")->as_number()->to_string());
+      }
+      EXPECT_EQ(total, 100 * kAccounts);
+    }
+  });
+  {
+    std::jthread one([&] { transfer(a, 1); }), two([&] { transfer(a, 2); }), three([&] { transfer(b, 3); });
+  }
+  done = true;
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, SharingTest, ::testing::Values(1U, 4U));
 
 }  // namespace
 }  // namespace stator::engine

@@ -101,6 +101,19 @@ Result<std::pair<CopyMark, bool>> begin_or_resume(storage::Store& target, const 
   return std::pair(fresh, false);
 }
 
+// Change records are kept by the shards of streams, whose number depends on the lanes of a store.
+Result<void> check_streams(const storage::Snapshot& from, const storage::Store& source, const storage::Store& target) {
+  const auto shards_at = [](const storage::Store& store) { return change_partitions(store.capabilities().lanes); };
+  if (shards_at(source) == shards_at(target)) return {};
+  const auto streams = from.cursor(all_streams(), Direction::Forward);
+  TRY(streams->status());
+  if (!streams->valid()) return {};
+  return usage_error(fmt::format(
+      "the source has streams of {} shards, or had some within the last day, and the target has {}: disable the "
+      "streams and copy a day later, or use a target with as many lanes as the source",
+      shards_at(source), shards_at(target)));
+}
+
 Result<void> commit_with_mark(storage::Store& target, storage::Batch batch, const CopyMark& mark) {
   batch.put(copy_mark_key(), mark.encode());
   TRY(target.commit(std::move(batch)));
@@ -180,6 +193,7 @@ Result<void> refuse_unfinished_copy(const storage::Snapshot& snapshot) {
 Result<CopyOutcome> copy_store(storage::Store& source, storage::Store& target, const CopyOptions& options) {
   const auto from = source.snapshot();
   TRY(refuse_unfinished_copy(*from));
+  TRY(check_streams(*from, source, target));
   const CopyMark fresh{.source = TRY(fingerprint(*from, source.last_commit())), .source_commit = source.last_commit()};
   auto [mark, resumed] = TRY(begin_or_resume(target, fresh));
   if (!resumed) TRY(commit_with_mark(target, {}, mark));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "stator/base/log.h"
@@ -22,7 +23,9 @@ std::string label_of(WallTime time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}", fmt::gmtime(seconds.time_since_epoch().count()), millis);
 }
 
+// All changes before it belong to the shards before it, in every partition.
 void put_marker(PendingCommit& commit, const Table& table, StreamMarker marker) {
+  commit.make_barrier();
   marker.time = commit.time();
   auto key = stream_marker_key(table.name, table.stream.label);
   const auto sequence_at = key.size() - 8;
@@ -51,9 +54,11 @@ std::uint32_t stream_hash(const Table& table) {
   return static_cast<std::uint32_t>(partition_hash(stream_key(table.name, table.stream.label)));
 }
 
-std::string shard_id(storage::CommitSequence begin, std::uint8_t lane, std::uint32_t hash) {
-  static_assert(kChangeLanes == 4);
-  return fmt::format("shardId-{:020}-{:08x}", begin.value, (std::uint32_t{lane} << 30) | (hash >> 2));
+// The partition is in the highest bits of the last part, so that ids sort as the shards do.
+std::string shard_id(storage::CommitSequence begin, std::uint8_t partition, std::uint8_t partitions,
+                     std::uint32_t hash) {
+  const auto bits = std::countr_zero(partitions);
+  return fmt::format("shardId-{:020}-{:08x}", begin.value, (std::uint32_t{partition} << (32 - bits)) | (hash >> bits));
 }
 
 std::size_t size_of(const ChangeRecord& change) {
@@ -61,11 +66,12 @@ std::size_t size_of(const ChangeRecord& change) {
          (change.old_image ? change.old_image->item_size_bytes() : 0);
 }
 
-Result<bool> has_changes_after(const storage::Snapshot& snapshot, TableId table, storage::CommitSequence begin) {
-  for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-    const auto cursor = snapshot.cursor(
-        {change_key_at(change_lane_prefix(table, lane), begin), prefix_end(change_lane_prefix(table, lane))},
-        storage::Direction::Forward);
+Result<bool> has_changes_after(const storage::Snapshot& snapshot, std::uint8_t partitions, TableId table,
+                               storage::CommitSequence begin) {
+  for (std::uint8_t partition = 0; partition < partitions; ++partition) {
+    const auto prefix = change_partition_prefix(table, partition);
+    const auto cursor =
+        snapshot.cursor({change_key_at(prefix, begin), prefix_end(prefix)}, storage::Direction::Forward);
     if (cursor->valid()) return true;
     TRY(cursor->status());
   }
@@ -166,8 +172,8 @@ Result<std::vector<Table>> list_streams(const storage::Snapshot& snapshot, std::
   return streams;
 }
 
-Result<std::optional<StreamState>> read_stream(const storage::Snapshot& snapshot, std::string_view table_name,
-                                               std::string_view label) {
+Result<std::optional<StreamState>> read_stream(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                               std::string_view table_name, std::string_view label) {
   const auto record = TRY(snapshot.get(stream_key(table_name, label)));
   if (!record) return std::optional<StreamState>();
   StreamState stream{.table = TRY(decode_table(*record)), .enabled = true, .shards = {}};
@@ -180,10 +186,11 @@ Result<std::optional<StreamState>> read_stream(const storage::Snapshot& snapshot
       break;
     }
     const auto previous = i > 0 ? markers[i - 1].at : marker.previous;
-    for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-      stream.shards.push_back({.id = shard_id(at, lane, hash),
-                               .parent = previous.value > 0 ? shard_id(previous, lane, hash) : std::string(),
-                               .lane = lane,
+    for (std::uint8_t partition = 0; partition < partitions; ++partition) {
+      const auto id_from = [&](storage::CommitSequence begin) { return shard_id(begin, partition, partitions, hash); };
+      stream.shards.push_back({.id = id_from(at),
+                               .parent = previous.value > 0 ? id_from(previous) : std::string(),
+                               .partition = partition,
                                .begin = at,
                                .end = {}});
       if (i + 1 < markers.size()) stream.shards.back().end = markers[i + 1].at;
@@ -205,9 +212,9 @@ Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitS
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};
   }
   from = std::max(from, shard.first());
-  const storage::KeyRange range{change_key_at(table, shard.lane, from.sequence, from.ordinal),
-                                shard.end ? change_key_at(change_lane_prefix(table, shard.lane), *shard.end)
-                                          : prefix_end(change_lane_prefix(table, shard.lane))};
+  const auto prefix = change_partition_prefix(table, shard.partition);
+  const storage::KeyRange range{change_key_at(table, shard.partition, from.sequence, from.ordinal),
+                                shard.end ? change_key_at(prefix, *shard.end) : prefix_end(prefix)};
   ShardPage page;
   if (range.begin >= range.end) return page;  // behind the end of a closed shard
   std::size_t bytes = 0;
@@ -257,8 +264,8 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text) {
 
 // -- upkeep
 
-Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, WallTime cutoff,
-                                                        storage::CommitSequence keep_from) {
+Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                                        WallTime cutoff, storage::CommitSequence keep_from) {
   std::vector<storage::KeyRange> ranges;
   const auto cursor = snapshot.cursor(all_streams(), storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) {
@@ -270,9 +277,9 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
       Bytes key(cursor->key());
       ranges.push_back({key, key + '\0'});
       ranges.push_back(stream_markers(table.name, table.stream.label));
-      for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-        ranges.push_back({change_key_at(change_lane_prefix(table.id, lane), markers.front().at),
-                          change_key_at(change_lane_prefix(table.id, lane), last_at)});
+      for (std::uint8_t partition = 0; partition < partitions; ++partition) {
+        const auto prefix = change_partition_prefix(table.id, partition);
+        ranges.push_back({change_key_at(prefix, markers.front().at), change_key_at(prefix, last_at)});
       }
       continue;
     }
@@ -286,8 +293,9 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
   return ranges;
 }
 
-Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
-                                          std::atomic<bool>& rolling, const Lease& lease) {
+Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                          const Catalog& catalog, WallTime now, std::atomic<bool>& rolling,
+                                          const Lease& lease) {
   std::vector<RollShards::Roll> rolls;
   for (const auto& table : catalog.all()) {
     if (!table->stream.enabled) continue;
@@ -295,7 +303,7 @@ Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, con
     if (markers.empty() || markers.back().marker.kind != StreamMarker::Kind::Shards) continue;
     const auto& [at, marker] = markers.back();
     if (now - marker.time < kShardLifetime) continue;
-    if (TRY(has_changes_after(snapshot, table->id, at))) rolls.push_back({*table, at});
+    if (TRY(has_changes_after(snapshot, partitions, table->id, at))) rolls.push_back({*table, at});
   }
   if (rolls.empty()) return std::unique_ptr<Work>();
   return std::unique_ptr<Work>(std::make_unique<RollShards>(std::move(rolls), catalog, rolling, lease));

@@ -38,11 +38,11 @@ struct StreamMarker {
   static Result<StreamMarker> decode(BytesView bytes);  // Errors: Corruption
 };
 
-// A part of a stream: the changes of one lane from one marker to the next.
+// A part of a stream: the changes of one partition of the change log from one marker to the next.
 struct Shard {
   std::string id;
   std::string parent;  // empty when it has none
-  std::uint8_t lane = 0;
+  std::uint8_t partition = 0;
   storage::CommitSequence begin;               // its changes were committed after this
   std::optional<storage::CommitSequence> end;  // and before this; nullopt while it is open
 
@@ -71,9 +71,9 @@ void close_stream(PendingCommit& commit, const Table& table);
 // The tables of all streams, or of those of one name, as they were when the stream was enabled; the newest first.
 // Errors: Storage, Corruption.
 Result<std::vector<Table>> list_streams(const storage::Snapshot& snapshot, std::optional<std::string_view> table_name);
-// nullopt when there is none.  Errors: Storage, Corruption.
-Result<std::optional<StreamState>> read_stream(const storage::Snapshot& snapshot, std::string_view table_name,
-                                               std::string_view label);
+// nullopt when there is none.  `partitions`: of the change log, see change_partitions().  Errors: Storage, Corruption.
+Result<std::optional<StreamState>> read_stream(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                               std::string_view table_name, std::string_view label);
 // Changes before this commit are gone.
 storage::CommitSequence trim_horizon(const storage::Snapshot& snapshot);
 
@@ -86,7 +86,8 @@ struct ShardPage {
   std::optional<ChangePosition> next;  // where to go on; nullopt when the shard is closed and was read to its end
 };
 // The records of a shard from `from` on, at most `limit` and 1 MB (but at least one).  `shard` was read from the same
-// snapshot: in a later one it may have been closed.  `seen` is a commit that the snapshot is known to see.
+// snapshot: in a later one it may have been closed.  `seen` is a commit in the lane of the shard that the snapshot is
+// known to see.
 // Errors: TrimmedData, Storage, Corruption.
 Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitSequence seen, TableId table,
                              const Shard& shard, ChangePosition from, std::size_t limit);
@@ -101,12 +102,13 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text);
 
 // The keys to erase: of streams that ended before `cutoff`, and of shards whose changes are all before `keep_from`.
 // Errors: Storage, Corruption.
-Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, WallTime cutoff,
-                                                        storage::CommitSequence keep_from);
+Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                                        WallTime cutoff, storage::CommitSequence keep_from);
 // Closes the shards that have had their time and have changes in them, and begins their children.  nullptr when there
 // is nothing to do.  `rolling` is false again when the work is finished: one begun before would divide the same shards
 // a second time.  Both outlive the work.  Errors: Storage, Corruption.
-Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
-                                          std::atomic<bool>& rolling, const Lease& lease);
+Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, std::uint8_t partitions,
+                                          const Catalog& catalog, WallTime now, std::atomic<bool>& rolling,
+                                          const Lease& lease);
 
 }  // namespace stator::engine

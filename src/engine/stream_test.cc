@@ -1,13 +1,17 @@
 #include "stator/engine/stream.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <thread>
 
 #include "stator/engine/test_database.h"
 #include "stator/engine/test_page.h"
+#include "stator/engine/test_postgres.h"
 #include "stator/engine/test_support.h"
 
 namespace stator::engine {
@@ -26,7 +30,10 @@ Table streaming_table(StreamView view = StreamView::NewAndOldImages) {
 Item order(std::string_view key, std::int64_t n) { return {{"pk", S(key)}, {"n", N(n)}}; }
 
 StreamState read(TestDatabase& database, const Table& table) {
-  return read_stream(*database.engine().snapshot(), table.name, table.stream.label).value().value();
+  return read_stream(*database.engine().snapshot(), database.engine().change_partitions(), table.name,
+                     table.stream.label)
+      .value()
+      .value();
 }
 
 // Everything a shard holds from `from` on, `limit` records at a time; `next` is where an open one goes on.
@@ -34,10 +41,13 @@ std::vector<StreamRecord> drain(TestDatabase& database, const StreamState& strea
                                 std::optional<ChangePosition>& next, std::size_t limit = 1000) {
   std::vector<StreamRecord> records;
   for (int pages = 0; pages < 10'000 && next; ++pages) {
-    const auto seen = database.engine().last_commit();
+    const auto seen = database.engine().last_commit_in(shard.partition);
     const auto snapshot = database.engine().snapshot();
     // Where the shard ends by now: it may have been closed since the stream was read.
-    const auto now = read_stream(*snapshot, stream.table.name, stream.table.stream.label).value().value();
+    const auto now =
+        read_stream(*snapshot, database.engine().change_partitions(), stream.table.name, stream.table.stream.label)
+            .value()
+            .value();
     auto page = read_shard(*snapshot, seen, stream.table.id, *now.find(shard.id), *next, limit);
     EXPECT_TRUE(page) << page.error().message;
     if (!page) break;
@@ -64,7 +74,7 @@ TEST(Stream, HasOneOpenShardPerLane) {
   const auto table = database.create_table(streaming_table()).value();
   const auto stream = read(database, *table);
   EXPECT_TRUE(stream.enabled);
-  ASSERT_EQ(stream.shards.size(), kChangeLanes);
+  ASSERT_EQ(stream.shards.size(), kLeastChangePartitions);
   for (const auto& shard : stream.shards) {
     EXPECT_EQ(shard.id.size(), 37U) << shard.id;
     EXPECT_TRUE(shard.parent.empty());
@@ -103,16 +113,16 @@ TEST(Stream, IsFollowedByChildShardsAfterFourHours) {
   ASSERT_TRUE(database.write(put(table, order("a", 1))));
   database.clock().advance(kShardLifetime - 1s);
   database.engine().roll_stream_shards();
-  EXPECT_EQ(read(database, *table).shards.size(), kChangeLanes) << "too early";
+  EXPECT_EQ(read(database, *table).shards.size(), kLeastChangePartitions) << "too early";
   database.clock().advance(1s);
   database.engine().roll_stream_shards();
   ASSERT_TRUE(database.write(put(table, order("a", 2))));
 
   const auto stream = read(database, *table);
-  ASSERT_EQ(stream.shards.size(), 2 * kChangeLanes);
-  for (std::size_t lane = 0; lane < kChangeLanes; ++lane) {
-    const auto& parent = stream.shards[lane];
-    const auto& child = stream.shards[kChangeLanes + lane];
+  ASSERT_EQ(stream.shards.size(), 2 * kLeastChangePartitions);
+  for (std::size_t partition = 0; partition < kLeastChangePartitions; ++partition) {
+    const auto& parent = stream.shards[partition];
+    const auto& child = stream.shards[kLeastChangePartitions + partition];
     EXPECT_EQ(child.parent, parent.id);
     ASSERT_TRUE(parent.end);
     EXPECT_LT(parent.first(), parent.last());
@@ -121,7 +131,7 @@ TEST(Stream, IsFollowedByChildShardsAfterFourHours) {
     std::optional<ChangePosition> in_parent = parent.first(), in_child = child.first();
     const auto before = drain(database, stream, parent, in_parent);
     const auto after = drain(database, stream, child, in_child);
-    EXPECT_EQ(before.size(), after.size()) << "one change each, in the lane of the item";
+    EXPECT_EQ(before.size(), after.size()) << "one change each, in the partition of the item";
     EXPECT_FALSE(in_parent) << "a closed shard ends";
     EXPECT_TRUE(in_child);
   }
@@ -129,7 +139,7 @@ TEST(Stream, IsFollowedByChildShardsAfterFourHours) {
   database.engine().roll_stream_shards();
   database.clock().advance(24h);
   database.engine().roll_stream_shards();
-  EXPECT_EQ(read(database, *table).shards.size(), 3 * kChangeLanes) << "shards without changes stay";
+  EXPECT_EQ(read(database, *table).shards.size(), 3 * kLeastChangePartitions) << "shards without changes stay";
 }
 
 TEST(Stream, StaysForADayWhenItIsDisabledOrItsTableDeleted) {
@@ -155,7 +165,8 @@ TEST(Stream, StaysForADayWhenItIsDisabledOrItsTableDeleted) {
     EXPECT_EQ(all_records(database, *table).size(), 1U);
     database.clock().advance(1s);
     database.engine().trim_change_log();
-    EXPECT_FALSE(read_stream(*database.engine().snapshot(), "Orders", table->stream.label).value());
+    EXPECT_FALSE(
+        read_stream(*database.engine().snapshot(), kLeastChangePartitions, "Orders", table->stream.label).value());
     EXPECT_TRUE(list_streams(*database.engine().snapshot(), "Orders").value().empty());
     const auto left = database.engine().snapshot()->cursor(storage::KeyRange::prefix(change_log_prefix()),
                                                            storage::Direction::Forward);
@@ -204,7 +215,7 @@ TEST(Stream, ForgetsChangesAndTheirShardsAfterADay) {
   database.engine().trim_change_log();
 
   const auto stream = read(database, *table);
-  ASSERT_EQ(stream.shards.size(), kChangeLanes) << "closed shards go with their last change";
+  ASSERT_EQ(stream.shards.size(), kLeastChangePartitions) << "closed shards go with their last change";
   EXPECT_EQ(stream.shards[0].parent, before.shards[0].id) << "what it followed is not forgotten";
   const auto& open = stream.shards[0];
   const auto trimmed = read_shard(*database.engine().snapshot(), {}, table->id, open, open.first(), 1);
@@ -229,7 +240,7 @@ TEST(Stream, DoesNotLeaveAQuietReaderBehind) {
   std::vector<std::optional<ChangePosition>> at(stream.shards.size());
   for (std::size_t i = 0; i < at.size(); ++i) at[i] = stream.shards[i].first();
   std::size_t found = 0;
-  for (int day = 0; day < 3; ++day) {  // the readers of the other lanes see nothing all the time
+  for (int day = 0; day < 3; ++day) {  // the readers of the other partitions see nothing all the time
     ASSERT_TRUE(database.write(put(table, order("a", day))));
     database.engine().trim_change_log();
     for (std::size_t i = 0; i < at.size(); ++i) found += drain(database, stream, stream.shards[i], at[i]).size();
@@ -366,11 +377,12 @@ void write_at_random(TestDatabase& database, const TablePtr& table, int writer, 
   }
 }
 
-TEST(Stream, TellsTheHistoryOfEveryItem) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+void expect_whole_histories(const std::function<std::unique_ptr<storage::Store>(std::uint64_t seed)>& open_store,
+                            std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(seed);
     constexpr int kWriters = 3;
-    TestDatabase database;
+    TestDatabase database(open_store(seed));
     const auto table = database.create_table(streaming_table()).value();
     Consumer follower(database, table, seed);
     std::vector<Random> randoms;
@@ -390,7 +402,7 @@ TEST(Stream, TellsTheHistoryOfEveryItem) {
       }
       threads.emplace_back([&] {
         database.clock().advance(kShardLifetime);
-        while (writing > 0) database.engine().roll_stream_shards();
+        while (writing > 0 && database.engine().lease().hold()) database.engine().roll_stream_shards();
       });
       while (writing > 0) follower.read_some();
       threads.clear();
@@ -418,6 +430,103 @@ TEST(Stream, TellsTheHistoryOfEveryItem) {
     }
   }
 }
+
+TEST(Stream, TellsTheHistoryOfEveryItem) {
+  expect_whole_histories([](auto) { return storage::open_memory_store(); }, 5);
+}
+
+#ifdef STATOR_TEST_POSTGRES
+
+// Fewer lanes than partitions, as many, and more.
+TEST(Stream, TellsTheHistoryOfEveryItemInEachLane) {
+  for (const std::uint32_t lanes : {1U, 2U, 4U, 16U}) {
+    SCOPED_TRACE(lanes);
+    expect_whole_histories(
+        [&](std::uint64_t seed) {
+          return storage::open_postgres_store(postgres_options(fmt::format("history{}", seed), lanes)).value();
+        },
+        1);
+  }
+}
+
+TEST(Stream, ForgetsTheChangesOfAllLanesAfterADay) {
+  TestDatabase database(storage::open_postgres_store(postgres_options("forgets", 8)).value());
+  auto& engine = database.engine();
+  // Waits for what the engine does by itself otherwise.
+  const auto maintain = [&] {
+    ASSERT_TRUE(engine.lease().hold());
+    engine.note_time();
+    ASSERT_TRUE(engine.set_signed_only(!engine.signed_only().value()));
+    engine.trim_change_log();
+    ASSERT_TRUE(engine.set_signed_only(!engine.signed_only().value()));
+  };
+  const auto table = database.create_table(streaming_table()).value();
+  const auto write_all = [&](int n) {
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(database.write(put(table, order(fmt::format("item{}", i), n))));
+  };
+  const auto left = [&] {
+    std::size_t records = 0;
+    const auto stream = read(database, *table);
+    for (const auto& shard : stream.shards) {
+      std::optional<ChangePosition> from = ChangePosition{trim_horizon(*engine.snapshot()), 0};
+      records += drain(database, stream, shard, from).size();
+    }
+    return records;
+  };
+  ASSERT_EQ(read(database, *table).shards.size(), 8U);
+  write_all(1);
+  maintain();
+  EXPECT_EQ(left(), 30U);
+  database.clock().advance(kStreamRetention - 1h);
+  write_all(2);
+  maintain();
+  EXPECT_EQ(left(), 60U) << "not a day old";
+  database.clock().advance(2h);
+  maintain();
+  EXPECT_EQ(left(), 30U);
+  const auto& open = read(database, *table).shards[0];
+  EXPECT_EQ(read_shard(*engine.snapshot(), {}, table->id, open, open.first(), 1).error().code, ErrorCode::TrimmedData);
+  database.clock().advance(kStreamRetention + 1h);
+  maintain();
+  EXPECT_EQ(left(), 0U) << "also when nobody writes any more";
+  const auto last_time = trim_horizon(*engine.snapshot());
+  maintain();
+  EXPECT_EQ(trim_horizon(*engine.snapshot()), last_time);
+  for (std::uint8_t partition = 0; partition < 8; ++partition) {
+    EXPECT_EQ(engine.last_commit_in(partition), engine.last_commit_in(0)) << "nothing to note, nothing to write";
+  }
+}
+
+// A reader of a lane goes on behind what it has seen, also where other lanes are far ahead.
+TEST(Stream, GoesOnInEachLaneByItself) {
+  TestDatabase database(storage::open_postgres_store(postgres_options("quiet", 4)).value());
+  const auto table = database.create_table(streaming_table()).value();
+  const auto stream = read(database, *table);
+  std::vector<std::optional<ChangePosition>> at(stream.shards.size());
+  for (std::size_t i = 0; i < at.size(); ++i) at[i] = stream.shards[i].first();
+  std::map<std::string, std::vector<std::int64_t>> found;
+  std::vector<std::string> positions;
+  Random random(3);
+  constexpr int kRounds = 40;
+  for (int round = 0; round < kRounds; ++round) {
+    // Mostly one item, so that its lane is far ahead of the others.
+    const auto key = random.below(4) == 0 ? fmt::format("item{}", random.below(20)) : std::string("hot");
+    ASSERT_TRUE(database.write(put(table, order(key, round))));
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (const auto& record : drain(database, stream, stream.shards[i], at[i])) {
+        const auto image = record.change.new_image->parse().value();
+        found[*image.find("pk")->as_string()].push_back(round);
+        positions.push_back(to_sequence_number(record.at));
+        EXPECT_EQ(*image.find("n"), N(round)) << "at once, and once";
+      }
+    }
+  }
+  EXPECT_EQ(positions.size(), kRounds);
+  std::ranges::sort(positions);
+  EXPECT_EQ(std::ranges::adjacent_find(positions), positions.end()) << "no two records have the same number";
+}
+
+#endif
 
 }  // namespace
 }  // namespace stator::engine

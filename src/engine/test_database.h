@@ -10,10 +10,14 @@
 
 namespace stator::engine::testing {
 
-// An engine on a store in memory, with a clock that stands still and calls that wait for their answer.
+// An engine on a store, in memory if none is given, with a clock that stands still and calls that wait for their
+// answer.
 class TestDatabase {
  public:
-  TestDatabase() { restart(); }
+  explicit TestDatabase(std::unique_ptr<storage::Store> store = storage::open_memory_store())
+      : store_(std::move(store)) {
+    restart();
+  }
 
   Engine& engine() { return *engine_; }
   ManualClock& clock() { return clock_; }
@@ -54,7 +58,7 @@ class TestDatabase {
     return answer.get();
   }
 
-  std::unique_ptr<storage::Store> store_ = storage::open_memory_store();
+  std::unique_ptr<storage::Store> store_;
   ManualClock clock_;
   Random random_{1};
   std::unique_ptr<Engine> engine_;

@@ -157,7 +157,7 @@ TEST(TtlSweeper, SaysInTheStreamThatTimeToLiveDidIt) {
   TtlSweeper sweeper(database.engine(), database.clock());
   ASSERT_TRUE(sweeper.sweep());
   const auto snapshot = database.engine().snapshot();
-  const auto stream = read_stream(*snapshot, table->name, table->stream.label).value().value();
+  const auto stream = read_stream(*snapshot, kLeastChangePartitions, table->name, table->stream.label).value().value();
   std::vector<StreamRecord> records;
   for (const auto& shard : stream.shards) {
     auto page = read_shard(*snapshot, {}, table->id, shard, shard.first(), 10);

@@ -11,8 +11,10 @@ namespace {
 Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
   if (options.in_memory) return storage::open_memory_store(options.memory_bytes);
   if (!options.store.empty()) {
-    return storage::open_postgres_store(
-        {.url = options.store, .sharing = storage::PostgresSharing::Shared, .relaxed = options.relaxed_durability});
+    return storage::open_postgres_store({.url = options.store,
+                                         .sharing = storage::PostgresSharing::Shared,
+                                         .relaxed = options.relaxed_durability,
+                                         .placement = std::make_shared<engine::KeyPlacement>()});
   }
   using storage::Durability;
   return storage::open_rocksdb_store({.path = options.data_folder,

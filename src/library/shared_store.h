@@ -23,10 +23,11 @@ enum class IfMissing : std::uint8_t {
 // Opens one that no server uses.  Errors: Usage: one does, or there is no store.  Storage.
 Result<std::unique_ptr<storage::Store>> open_store(const std::string& url, IfMissing missing = IfMissing::Make);
 
-// The statements that make the tables of a store.
-std::string store_schema();
-// Makes them if they are not there.  Errors: Usage: the role may not, or libpq is missing.  Storage.
-Result<void> make_store(const std::string& url);
+// The statements that make the tables of a store with so many lanes: 1, 2, 4, ... 64.
+std::string store_schema(std::uint32_t lanes);
+// Makes them if they are not there.  Answers how many lanes they have.  Errors: Usage: the role may not, or libpq is
+// missing, or there cannot be so many lanes.  Storage.
+Result<std::uint32_t> make_store(const std::string& url, std::uint32_t lanes);
 // Gives the tables the newest form for good: older programs cannot use them any more.  Answers what it did, for people.
 // Errors: as make_store().
 Result<std::string> upgrade_store(const std::string& url);

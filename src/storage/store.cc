@@ -41,7 +41,7 @@ void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence) {
 }
 
 Result<ValuesRead> Store::get_all(const std::vector<BytesView>& keys) const {
-  ValuesRead read{.at = last_commit(), .values = {}};
+  ValuesRead read{.at = read_point(), .values = {}};
   const auto now = snapshot();
   read.values.reserve(keys.size());
   for (const auto key : keys) read.values.push_back(TRY(now->get(key)));

@@ -15,10 +15,27 @@
 
 namespace stator::storage {
 
-// Numbers commits in the order in which they took effect; the first is 1.
+// Numbers commits in the order in which they took effect; 0: none.  In a store with one lane, the first is 1, and each
+// is one more than the one before it.  In a store with several lanes (see Placement), no two commits have the same
+// number, and in each lane the numbers grow; those of different lanes say nothing about each other, unless one of them
+// is a barrier.
 struct CommitSequence {
   std::uint64_t value = 0;
   friend auto operator<=>(const CommitSequence&, const CommitSequence&) = default;
+};
+
+// The newest commit of each lane that a reader was sure to see.
+class ReadPoint {
+ public:
+  ReadPoint() = default;
+  explicit ReadPoint(CommitSequence sequence) : lanes_{sequence} {}  // of a store with one lane
+  explicit ReadPoint(std::vector<CommitSequence> lanes) : lanes_(std::move(lanes)) {}
+
+  CommitSequence of(std::size_t lane) const { return lane < lanes_.size() ? lanes_[lane] : CommitSequence{}; }
+  friend bool operator==(const ReadPoint&, const ReadPoint&) = default;
+
+ private:
+  std::vector<CommitSequence> lanes_;
 };
 
 // Keys from `begin` up to, not including, `end`; an empty `end` means no upper bound.
@@ -78,16 +95,19 @@ class Batch {
     operations_.push_back({Kind::PutSequenced, std::move(key), std::move(value), 0, sequence_at});
   }
 
-  // The keys that the author read, with the commit of each read.  A shared store answers Conflict if any of it has
+  // The keys that the author read, and when.  A shared store answers Conflict if any of it has
   // changed since; a store that only this process writes to need not look, because its one writer knows.
   void depends_on(Bytes key) { keys_read_.push_back(std::move(key)); }
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
-  void read_at(CommitSequence sequence) { read_at_ = sequence; }
+  void read_at(ReadPoint point) { read_at_ = std::move(point); }
 
   // The epoch that the author worked in; see Store::epoch().  A shared store answers Outdated if it has another one.
   void made_in_epoch(CommitSequence epoch) { epoch_ = epoch; }
   // Changes what processes keep in memory: the commit begins a new epoch.
   void begins_epoch() { begins_epoch_ = true; }
+  // The commit is a barrier: in all lanes, commits before it have smaller numbers, and later ones have greater numbers.
+  // One that begins an epoch is a barrier, too.
+  void make_barrier() { barrier_ = true; }
 
   // It makes more room than it takes, as deletes do: a store whose disk is full may still accept it.
   void frees_space() { frees_space_ = true; }
@@ -98,17 +118,19 @@ class Batch {
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<Bytes>& keys_read() const { return keys_read_; }
   const std::vector<KeyRange>& ranges_read() const { return ranges_read_; }
-  CommitSequence read_at() const { return read_at_; }
+  const ReadPoint& read_at() const { return read_at_; }
   CommitSequence epoch() const { return epoch_; }
   bool is_beginning_epoch() const { return begins_epoch_; }
+  bool is_barrier() const { return barrier_ || begins_epoch_; }
 
  private:
   std::vector<Operation> operations_;
   std::vector<Bytes> keys_read_;
   std::vector<KeyRange> ranges_read_;
-  CommitSequence read_at_;
+  ReadPoint read_at_;
   CommitSequence epoch_;
   bool begins_epoch_ = false;
+  bool barrier_ = false;
   bool frees_space_ = false;
 };
 
@@ -129,11 +151,13 @@ std::uint64_t size_of(const Batch::Operation& operation);
 struct Capabilities {
   bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
   bool durable = false;  // what is committed survives the process
+  // Its keys are spread over so many lanes (see Placement): commits in different lanes do not wait for each other.
+  std::uint32_t lanes = 1;
 };
 
-// The values at several keys after one commit.
+// The values at several keys at one moment.
 struct ValuesRead {
-  CommitSequence at;
+  ReadPoint at;
   std::vector<std::optional<Bytes>> values;  // in the order of the keys; nullopt: there is none
 };
 
@@ -277,6 +301,11 @@ class Store {
   // given again.  For a store that nobody else uses, and that gets the records of another one.  Durable on return.
   // Errors: Storage.
   virtual Result<void> advance_to(CommitSequence least);
+  // The newest commit in the lane of `key` that a reader from now on is sure to see.  At least what the snapshots see
+  // that were taken before.
+  virtual CommitSequence last_commit_of(BytesView /*key*/) const { return last_commit(); }
+  // The same of all lanes, for Batch::read_at(): whoever reads after it.
+  virtual ReadPoint read_point() const { return ReadPoint(last_commit()); }
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
   // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store

@@ -61,11 +61,11 @@ Result<GetRecordsAnswer> run(CallContext& call, const GetRecordsRequest& request
         "expires 15 minutes after it is retrieved using the GetShardIterator action."};
   }
   // Before the snapshot, so that the snapshot has everything up to it.
-  const auto seen = call.engine().last_commit();
+  const auto seen = call.engine().last_commit_in(iterator.partition);
   const auto snapshot = call.engine().snapshot();
   const auto stream = TRY(find_stream(call, *snapshot, iterator.stream_arn));
   const auto shard = std::find_if(stream.shards.begin(), stream.shards.end(), [&](const engine::Shard& candidate) {
-    return candidate.begin == iterator.begin && candidate.lane == iterator.lane;
+    return candidate.begin == iterator.begin && candidate.partition == iterator.partition;
   });
   if (shard == stream.shards.end()) {
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};

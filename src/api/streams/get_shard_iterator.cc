@@ -37,8 +37,6 @@ Result<GetShardIteratorAnswer> run(CallContext& call, const GetShardIteratorRequ
     return validation_error(
         fmt::format("SequenceNumber must not be specified when ShardIteratorType is {}", type_name));
   }
-  // Before the snapshot, so that the snapshot has everything up to it.
-  const auto last_commit = call.engine().last_commit();
   const auto snapshot = call.engine().snapshot();
   const auto stream = TRY(find_stream(call, *snapshot, request.arn));
   const auto* shard = stream.find(request.shard);
@@ -47,14 +45,14 @@ Result<GetShardIteratorAnswer> run(CallContext& call, const GetShardIteratorRequ
   }
   const auto horizon = engine::trim_horizon(*snapshot);
   engine::ChangePosition at{std::max(shard->begin, horizon), 0};
-  if (type == ShardIteratorType::Latest) at = {{last_commit.value + 1}, 0};
+  if (type == ShardIteratorType::Latest) at = {{call.engine().last_commit_in(shard->partition).value + 1}, 0};
   if (numbered) {
     const bool after = type == ShardIteratorType::AfterSequenceNumber;
     at = TRY(numbered_position(*shard, *request.sequence_number, after, horizon));
   }
   const ShardIterator iterator{.stream_arn = stream_arn(call.environment(), stream.table),
                                .begin = shard->begin,
-                               .lane = shard->lane,
+                               .partition = shard->partition,
                                .at = at,
                                .issued = call.engine().clock().now()};
   return GetShardIteratorAnswer{iterator.encode()};

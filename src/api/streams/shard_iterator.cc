@@ -21,7 +21,7 @@ std::uint64_t check_of(std::string_view arn, std::string_view payload) {
 std::string ShardIterator::encode() const {
   Bytes payload(1, kVersion);
   append_u64be(payload, begin.value);
-  payload.push_back(static_cast<char>(lane));
+  payload.push_back(static_cast<char>(partition));
   append_u64be(payload, at.sequence.value);
   append_u32be(payload, at.ordinal);
   append_u64be(payload, static_cast<std::uint64_t>(issued.time_since_epoch().count()));
@@ -47,7 +47,7 @@ Result<ShardIterator> ShardIterator::decode(std::string_view text) {
   const auto micros = static_cast<std::int64_t>(read_u64be(payload.data() + 22));
   return ShardIterator{.stream_arn = std::string(arn),
                        .begin = {read_u64be(payload.data() + 1)},
-                       .lane = static_cast<std::uint8_t>(payload[9]),
+                       .partition = static_cast<std::uint8_t>(payload[9]),
                        .at = {{read_u64be(payload.data() + 10)}, read_u32be(payload.data() + 18)},
                        .issued = WallTime{std::chrono::microseconds{micros}}};
 }

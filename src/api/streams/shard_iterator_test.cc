@@ -8,7 +8,7 @@ namespace {
 ShardIterator example() {
   return {.stream_arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Orders/stream/2026-01-15T10:00:00.000",
           .begin = {258},
-          .lane = 3,
+          .partition = 3,
           .at = {{UINT64_MAX}, 7},
           .issued = WallTime{std::chrono::microseconds{1'700'000'000'123'456}}};
 }
@@ -20,7 +20,7 @@ TEST(ShardIterator, ReadsBack) {
   const auto back = ShardIterator::decode(text).value();
   EXPECT_EQ(back.stream_arn, iterator.stream_arn);
   EXPECT_EQ(back.begin, iterator.begin);
-  EXPECT_EQ(back.lane, iterator.lane);
+  EXPECT_EQ(back.partition, iterator.partition);
   EXPECT_EQ(back.at, iterator.at);
   EXPECT_EQ(back.issued, iterator.issued);
 }

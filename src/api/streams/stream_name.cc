@@ -26,7 +26,7 @@ Result<StreamName> parse_stream_arn(std::string_view arn) {
 
 Result<engine::StreamState> find_stream(CallContext& call, const storage::Snapshot& snapshot, std::string_view arn) {
   const auto name = TRY(parse_stream_arn(arn));
-  auto stream = TRY(engine::read_stream(snapshot, name.table, name.label));
+  auto stream = TRY(engine::read_stream(snapshot, call.engine().change_partitions(), name.table, name.label));
   if (!stream) {
     return Error{ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Stream: {} not found", arn)};
   }

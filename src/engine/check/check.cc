@@ -143,7 +143,7 @@ class GlobalCheck {
       if (stream == streams.end()) return problem({}, "the marker belongs to no stream");
       if (const auto marker = StreamMarker::decode(bytes); !marker)
         return problem(stream->second, marker.error().message);
-      if (read_u64be(key.data() + key.size() - 8) > checking_.last_commit().value) {
+      if (read_u64be(key.data() + key.size() - 8) > checking_.last_commit_of(key).value) {
         return problem(stream->second, "the marker is of a commit that has not been made");
       }
       return {};
@@ -169,10 +169,12 @@ class GlobalCheck {
                               return Result<void>();
                             };
                             if (!position || !owner) return problem("the key has an unknown form");
-                            if (position->sequence > checking_.last_commit())
+                            if (position->sequence > checking_.last_commit_of(key))
                               return problem("it is of a commit that has not been made");
-                            const auto lane = static_cast<std::uint8_t>(key[kChangeSequenceAt - 1]);
-                            if (lane >= kChangeLanes) return problem(fmt::format("there is no lane {}", lane));
+                            const auto partition = static_cast<std::uint8_t>(key[kChangeSequenceAt - 1]);
+                            const auto partitions = checking_.change_partitions();
+                            if (partition >= partitions)
+                              return problem(fmt::format("there is no partition {}", partition));
                             const auto record = ChangeRecord::decode(bytes);
                             if (!record) return problem(record.error().message);
                             const auto keys = record->keys.parse();
@@ -189,22 +191,22 @@ class GlobalCheck {
                             }
                             if (table == tables_.end()) return {};
                             if (auto wrong = key_problem(table->second, *keys)) return problem(std::move(*wrong));
-                            if (change_lane(hash_of_key(item_key(table->second, *keys))) != lane)
-                              return problem("it is in the lane of other items");
+                            if (change_partition(hash_of_key(item_key(table->second, *keys)), partitions) != partition)
+                              return problem("it is in the partition of other items");
                             return {};
                           });
   }
 
   Result<void> check_small_records() {
-    TRY(checking_.each(storage::KeyRange::prefix(commit_time_prefix()), {},
-                       [&](BytesView key, BytesView bytes) -> Result<void> {
-                         if (key.size() != kCommitTimeSequenceAt + 8 || bytes.size() != 8) {
-                           find(FindingKind::BadRecord, {}, key_text(key), "time of a commit has an unknown format");
-                         } else if (read_u64be(key.data() + kCommitTimeSequenceAt) > checking_.last_commit().value) {
-                           find(FindingKind::BadRecord, {}, key_text(key), "time of a commit that has not been made");
-                         }
-                         return {};
-                       }));
+    TRY(checking_.each(
+        storage::KeyRange::prefix(commit_time_prefix()), {}, [&](BytesView key, BytesView bytes) -> Result<void> {
+          if (key.size() != kCommitTimeSequenceAt + 8 || bytes.size() != 8) {
+            find(FindingKind::BadRecord, {}, key_text(key), "time of a commit has an unknown format");
+          } else if (read_u64be(key.data() + kCommitTimeSequenceAt) > checking_.last_commit_of(key).value) {
+            find(FindingKind::BadRecord, {}, key_text(key), "time of a commit that has not been made");
+          }
+          return {};
+        }));
     TRY(checking_.each(all_request_tokens(), {}, [&](BytesView key, BytesView bytes) -> Result<void> {
       if (!RequestToken::is_record(bytes)) {
         find(FindingKind::BadRecord, {}, key_text(key), "request token record has an unknown format");
@@ -352,7 +354,7 @@ Result<CheckReport> run(storage::Store& store, const CheckOptions& options, bool
   }
 
   const auto snapshot = store.snapshot();
-  Checking checking(*snapshot, store.last_commit(), options, report, mends ? &store : nullptr);
+  Checking checking(*snapshot, store, options, report, mends);
   GlobalCheck global(checking);
   TRY(global.read_catalog());
   for (auto& file : damaged) {

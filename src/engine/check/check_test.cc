@@ -241,21 +241,21 @@ TEST_F(Check, FindsExpiriesThatAreMissingOrTooMany) {
 }
 
 TEST_F(Check, FindsChangeRecordsThatAreBad) {
-  const auto lane = change_lane(hash_of_key(item_key(*table_, item(7))));
+  const auto partition = change_partition(hash_of_key(item_key(*table_, item(7))), kLeastChangePartitions);
   ChangeRecord record{.time = {},
                       .keys = value::StoredItem::from(key(7)),
                       .new_image = value::StoredItem::from(item(7)),
                       .old_image = {}};
   const auto at = [&](std::uint8_t l, std::uint64_t sequence) { return change_key_at(table_->id, l, {sequence}, 99); };
-  raw_put(at(lane, 1), record.encode());
+  raw_put(at(partition, 1), record.encode());
   EXPECT_EQ(kinds(), Kinds());
   record.new_image = value::StoredItem::from(item(8));
   const std::pair<Bytes, Bytes> bad[] = {
-      {at(lane, 1), "nonsense"},
-      {at(lane, 1), record.encode()},
-      {at(static_cast<std::uint8_t>((lane + 1) % kChangeLanes), 1),
+      {at(partition, 1), "nonsense"},
+      {at(partition, 1), record.encode()},
+      {at(static_cast<std::uint8_t>((partition + 1) % kLeastChangePartitions), 1),
        ChangeRecord{.time = {}, .keys = value::StoredItem::from(key(7)), .new_image = {}, .old_image = {}}.encode()},
-      {at(lane, 1'000'000),
+      {at(partition, 1'000'000),
        ChangeRecord{.time = {}, .keys = value::StoredItem::from(key(7)), .new_image = {}, .old_image = {}}.encode()}};
   for (const auto& [where, what] : bad) {
     raw_put(where, what);

@@ -16,13 +16,15 @@ namespace stator::engine {
 // A check under way: what is read, and what is found.  Confined to one thread.
 class Checking {
  public:
-  // `mends` is the store to mend, or null.  All outlive it.
-  Checking(const storage::Snapshot& snapshot, storage::CommitSequence last_commit, const CheckOptions& options,
-           CheckReport& report, storage::Store* mends)
-      : snapshot_(snapshot), last_commit_(last_commit), options_(options), report_(report), mends_(mends) {}
+  // A snapshot of `store`; `mends`: whether to mend it.  All outlive it.
+  Checking(const storage::Snapshot& snapshot, storage::Store& store, const CheckOptions& options, CheckReport& report,
+           bool mends)
+      : snapshot_(snapshot), store_(store), options_(options), report_(report), mends_(mends ? &store : nullptr) {}
 
   CheckReport& report() { return report_; }
-  storage::CommitSequence last_commit() const { return last_commit_; }
+  // No commit in the lane of the key that the snapshot sees is newer.
+  storage::CommitSequence last_commit_of(BytesView key) const { return store_.last_commit_of(key); }
+  std::uint8_t change_partitions() const { return engine::change_partitions(store_.capabilities().lanes); }
   // Not where anything cannot be read: what would be computed from the rest is wrong, and a damaged store takes no
   // commit.
   bool repairs() const {
@@ -67,7 +69,7 @@ class Checking {
   void find_unreadable(std::string_view table, const Error& error);
 
   const storage::Snapshot& snapshot_;
-  const storage::CommitSequence last_commit_;
+  const storage::Store& store_;
   const CheckOptions& options_;
   CheckReport& report_;
   storage::Store* const mends_;

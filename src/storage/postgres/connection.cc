@@ -11,6 +11,8 @@
 namespace stator::storage::postgres {
 namespace {
 
+constexpr std::uint32_t kInt8Oid = 20;
+constexpr std::uint32_t kInt4Oid = 23;
 constexpr std::uint32_t kByteaOid = 17;
 
 // libpq's messages end with a line break, and can have several lines.
@@ -71,14 +73,28 @@ Parameters& Parameters::bytes(BytesView value) {
 
 // An array on the wire: dimensions, whether there are nulls, type; of the dimension, its size and its first index; then
 // each element behind its length.
-Parameters& Parameters::array(const std::vector<BytesView>& values) {
+Parameters& Parameters::array(const std::vector<BytesView>& values) { return array(kByteaOid, values); }
+
+Parameters& Parameters::array(const std::vector<std::int32_t>& values) {
+  std::vector<Bytes> elements(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) append_u32be(elements[i], static_cast<std::uint32_t>(values[i]));
+  return array(kInt4Oid, std::vector<BytesView>(elements.begin(), elements.end()));
+}
+
+Parameters& Parameters::array(const std::vector<std::int64_t>& values) {
+  std::vector<Bytes> elements(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) append_u64be(elements[i], static_cast<std::uint64_t>(values[i]));
+  return array(kInt8Oid, std::vector<BytesView>(elements.begin(), elements.end()));
+}
+
+Parameters& Parameters::array(std::uint32_t type, const std::vector<BytesView>& values) {
   std::size_t size = 20;
   for (const auto value : values) size += 4 + value.size();
   Bytes bytes;
   bytes.reserve(size);
   append_u32be(bytes, values.empty() ? 0 : 1);
   append_u32be(bytes, 0);
-  append_u32be(bytes, kByteaOid);
+  append_u32be(bytes, type);
   if (!values.empty()) {
     append_u32be(bytes, static_cast<std::uint32_t>(values.size()));
     append_u32be(bytes, 1);

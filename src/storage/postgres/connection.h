@@ -21,12 +21,16 @@ class Parameters {
  public:
   Parameters& int32(std::int32_t value);
   Parameters& int64(std::int64_t value);
-  Parameters& bytes(BytesView value);                       // a bytea or a text
-  Parameters& array(const std::vector<BytesView>& values);  // a bytea[]
+  Parameters& bytes(BytesView value);                          // a bytea or a text
+  Parameters& array(const std::vector<BytesView>& values);     // a bytea[]
+  Parameters& array(const std::vector<std::int32_t>& values);  // an int4[]
+  Parameters& array(const std::vector<std::int64_t>& values);  // an int8[]
 
   const std::vector<Bytes>& values() const { return values_; }
 
  private:
+  Parameters& array(std::uint32_t type, const std::vector<BytesView>& values);
+
   std::vector<Bytes> values_;
 };
 

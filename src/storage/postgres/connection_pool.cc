@@ -6,15 +6,11 @@
 
 namespace stator::storage::postgres {
 
-namespace {
-
-// Whether the server answers, and takes no more connections.  libpq tells no code of a refused connection.
-bool has_no_more(const Error& error) {
+// libpq tells no code of a refused connection.
+bool is_refused_as_too_many(const Error& error) {
   return error.message.find("too many") != std::string::npos ||
          error.message.find("connection slots") != std::string::npos;
 }
-
-}  // namespace
 
 ConnectionPool::ConnectionPool(std::shared_ptr<const Libpq> libpq, ConnectOptions options, std::size_t most,
                                std::shared_ptr<const Clock> clock)
@@ -55,7 +51,7 @@ Result<ConnectionPool::Lease> ConnectionPool::acquire(Use use) {
     auto opened = Connection::open(libpq_, options_);
     if (opened) return Lease(*this, std::move(*opened), use);
     give_back(nullptr, use);
-    if (!has_no_more(opened.error())) return std::move(opened).error();
+    if (!is_refused_as_too_many(opened.error())) return std::move(opened).error();
     if (MutexLock lock(mutex_); idle_.empty() && used_ == 0) return std::move(opened).error();
   }
 }

@@ -9,6 +9,9 @@
 
 namespace stator::storage::postgres {
 
+// Whether the server answers, and takes no more connections.
+bool is_refused_as_too_many(const Error& error);
+
 // A bounded number of connections for readers.  Thread-safe.
 class ConnectionPool {
  public:

@@ -13,16 +13,33 @@ namespace {
 constexpr std::string_view kFrom = "(e.head, e.tail) >= ($2::bytea, $3::bytea)";
 constexpr std::string_view kTo = "(e.head, e.tail) < ($4::bytea, $5::bytea)";
 
-std::string page(std::string_view schema, bool forward, bool bounded) {
+std::string page(std::string_view schema, bool merged, bool forward, bool bounded) {
   const std::string order = forward ? "head, tail" : "head DESC, tail DESC";
+  const std::string rows = bounded ? "$6::int8" : "$4::int8";
+  auto found = fmt::format(
+      "SELECT e.head, e.tail, e.value FROM {}.entries e WHERE e.lane = {} AND {}{} ORDER BY {} LIMIT {}", schema,
+      merged ? "l.lane" : "$1::int4", kFrom, bounded ? fmt::format(" AND {}", kTo) : "", order, rows);
+  if (merged) {
+    found = fmt::format(
+        "SELECT f.head, f.tail, f.value FROM unnest($1::int4[]) AS l(lane) CROSS JOIN LATERAL ({}) AS f "
+        "ORDER BY {} LIMIT {}",
+        found, order, rows);
+  }
   return fmt::format(
       "SELECT head, tail, value FROM ("
-      "SELECT head, tail, value, sum(octet_length(value)) OVER (ORDER BY {3} ROWS UNBOUNDED PRECEDING) - "
-      "octet_length(value) AS bytes_before FROM ("
-      "SELECT e.head, e.tail, e.value FROM {0}.entries e WHERE e.lane = $1::int4 AND {1}{2} ORDER BY {3} LIMIT {4}"
-      ") AS page) AS sized WHERE bytes_before < {5} ORDER BY {3}",
-      schema, kFrom, bounded ? fmt::format(" AND {}", kTo) : "", order, bounded ? "$6::int8" : "$4::int8",
-      bounded ? "$7::int8" : "$5::int8");
+      "SELECT head, tail, value, sum(octet_length(value)) OVER (ORDER BY {0} ROWS UNBOUNDED PRECEDING) - "
+      "octet_length(value) AS bytes_before FROM ({1}) AS page) AS sized WHERE bytes_before < {2} ORDER BY {0}",
+      order, found, bounded ? "$7::int8" : "$5::int8");
+}
+
+Statements::Pages all_pages(std::string_view schema, std::string_view prefix, bool merged) {
+  const auto statement = [&](std::string_view name, bool forward, bool bounded) {
+    return Statement{fmt::format("{}{}", prefix, name), page(schema, merged, forward, bounded)};
+  };
+  return {.forward = statement("forward", true, true),
+          .forward_to_end = statement("forward_to_end", true, false),
+          .backward = statement("backward", false, true),
+          .backward_from_end = statement("backward_from_end", false, false)};
 }
 
 }  // namespace
@@ -34,44 +51,63 @@ Statements::Statements(std::string_view s) {
   get = statement("get",
                   "SELECT l.fence, l.sequence, l.epoch, e.value FROM {0}.lanes l LEFT JOIN {0}.entries e "
                   "ON e.lane = l.lane AND e.head = $2::bytea AND e.digest = $3::bytea WHERE l.lane = $1::int4");
+  get_parts = statement("get_parts",
+                        "SELECT l.lane, l.fence, l.sequence, l.epoch, e.value FROM {0}.lanes l LEFT JOIN {0}.entries e "
+                        "ON e.lane = l.lane AND e.head = $2::bytea AND e.digest = $3::bytea "
+                        "WHERE l.lane = ANY($1::int4[])");
+  // One statement sees one moment.
   get_all = statement("get_all",
-                      "SELECT l.fence, l.sequence, l.epoch, k.ordinal, k.value FROM {0}.lanes l LEFT JOIN ("
-                      "SELECT u.ordinal, e.value FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY "
-                      "AS u(head, digest, ordinal) JOIN {0}.entries e "
-                      "ON e.lane = $1::int4 AND e.head = u.head AND e.digest = u.digest"
-                      ") AS k ON true WHERE l.lane = $1::int4");
-  lane = statement("lane", "SELECT fence, sequence, epoch FROM {0}.lanes WHERE lane = $1::int4");
-  lane_locked =
-      statement("lane_locked", "SELECT fence, sequence, epoch FROM {0}.lanes WHERE lane = $1::int4 FOR UPDATE");
+                      "SELECT l.lane, l.fence, l.sequence, l.epoch, 0::int8 AS ordinal, NULL::bytea AS value "
+                      "FROM {0}.lanes l WHERE l.lane = ANY($1::int4[]) UNION ALL "
+                      "SELECT u.lane, 0, 0, 0, u.ordinal, e.value "
+                      "FROM unnest($2::int4[], $3::bytea[], $4::bytea[]) WITH ORDINALITY "
+                      "AS u(lane, head, digest, ordinal) JOIN {0}.entries e "
+                      "ON e.lane = u.lane AND e.head = u.head AND e.digest = u.digest");
+  lanes = statement("lanes", "SELECT lane, fence, sequence, epoch FROM {0}.lanes ORDER BY lane");
   writer_number = statement("writer_number",
-                            "SELECT number, sequence FROM {0}.writers WHERE lane = $1::int4 AND writer = $2::bytea");
+                            "SELECT number, sequence FROM {0}.writers WHERE lane = ANY($1::int4[]) "
+                            "AND writer = $2::bytea ORDER BY number DESC LIMIT 1");
   size = statement("size", "SELECT pg_total_relation_size('{0}.entries')");
   format = format_statement(s);
 
-  forward = {"forward", page(s, true, true)};
-  forward_to_end = {"forward_to_end", page(s, true, false)};
-  backward = {"backward", page(s, false, true)};
-  backward_from_end = {"backward_from_end", page(s, false, false)};
+  pages = all_pages(s, "", false);
+  merged_pages = all_pages(s, "merged_", true);
 
   begin = statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
   begin_snapshot = statement("begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   commit = statement("commit", "COMMIT");
   rollback = statement("rollback", "ROLLBACK");
-  next_number = statement("next_number",
-                          "UPDATE {0}.lanes SET sequence = sequence + 1 WHERE lane = $1::int4 AND fence = $2::int8 "
-                          "RETURNING sequence, erasures_from, epoch, "
-                          "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8");
-  begin_epoch = statement("begin_epoch", "UPDATE {0}.lanes SET epoch = sequence WHERE lane = $1::int4");
+  // As Lanes::next(); $3 is the number of lanes.
+  next_number =
+      statement("next_number",
+                "UPDATE {0}.lanes SET sequence = sequence + $3::int8 - (sequence + $3::int8 - lane) % $3::int8 "
+                "WHERE lane = $1::int4 AND fence = $2::int8 "
+                "RETURNING lane, sequence, erasures_from, epoch, "
+                "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8");
+  // Everybody locks lanes in their order, so that nobody waits for whoever waits for them.
+  const auto lock = [&](std::string name, std::string_view mode) {
+    return statement(std::move(name), fmt::format("SELECT lane, sequence, erasures_from, epoch, "
+                                                  "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * "
+                                                  "1000000)::int8, fence FROM {{0}}.lanes "
+                                                  "WHERE lane = ANY($1::int4[]) ORDER BY lane FOR {}",
+                                                  mode));
+  };
+  lock_to_write = lock("lock_to_write", "NO KEY UPDATE");
+  lock_to_read = lock("lock_to_read", "SHARE");
+  set_number = statement("set_number", "UPDATE {0}.lanes SET sequence = $2::int8 WHERE lane = ANY($1::int4[])");
+  begin_epoch = statement("begin_epoch", "UPDATE {0}.lanes SET epoch = sequence WHERE lane = ANY($1::int4[])");
   counters = statement("counters",
-                       "SELECT k.ordinal, e.value FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY "
-                       "AS k(head, digest, ordinal) JOIN {0}.entries e "
-                       "ON e.lane = $1::int4 AND e.head = k.head AND e.digest = k.digest");
-  keys_changed = statement(
-      "keys_changed",
-      "SELECT EXISTS (SELECT FROM unnest($2::bytea[], $3::bytea[]) AS k(head, digest) JOIN {0}.entries e "
-      "ON e.lane = $1::int4 AND e.head = k.head AND e.digest = k.digest WHERE e.changed > $5::int8) "
-      "OR EXISTS (SELECT FROM {0}.erasures r JOIN unnest($4::bytea[]) AS k(key) "
-      "ON r.begins <= k.key AND (r.ends = '' OR k.key < r.ends) WHERE r.lane = $1::int4 AND r.sequence > $5::int8)");
+                       "SELECT k.ordinal, e.value FROM unnest($1::int4[], $2::bytea[], $3::bytea[]) WITH ORDINALITY "
+                       "AS k(lane, head, digest, ordinal) JOIN {0}.entries e "
+                       "ON e.lane = k.lane AND e.head = k.head AND e.digest = k.digest");
+  keys_changed =
+      statement("keys_changed",
+                "SELECT EXISTS (SELECT FROM unnest($1::int4[], $2::bytea[], $3::bytea[], $5::int8[]) "
+                "AS k(lane, head, digest, read_at) JOIN {0}.entries e "
+                "ON e.lane = k.lane AND e.head = k.head AND e.digest = k.digest WHERE e.changed > k.read_at) "
+                "OR EXISTS (SELECT FROM unnest($1::int4[], $4::bytea[], $5::int8[]) AS k(lane, key, read_at) "
+                "JOIN {0}.erasures r ON r.lane = k.lane AND r.sequence > k.read_at "
+                "WHERE r.begins <= k.key AND (r.ends = '' OR k.key < r.ends))");
   range_changed = statement(
       "range_changed",
       "SELECT EXISTS (SELECT FROM {0}.entries e WHERE e.lane = $1::int4 AND {1} AND {2} AND e.changed > $6::int8)");
@@ -82,20 +118,23 @@ Statements::Statements(std::string_view s) {
       statement("range_erased",
                 "SELECT EXISTS (SELECT FROM {0}.erasures r WHERE r.lane = $1::int4 AND r.sequence > $4::int8 "
                 "AND (r.ends = '' OR $2::bytea < r.ends) AND ($3::bytea = '' OR r.begins < $3::bytea))");
-  erase_keys = statement("erase_keys",
-                         "DELETE FROM {0}.entries e USING unnest($2::bytea[], $3::bytea[]) AS k(head, digest) "
-                         "WHERE e.lane = $1::int4 AND e.head = k.head AND e.digest = k.digest");
-  erase_range = statement("erase_range", "DELETE FROM {0}.entries e WHERE e.lane = $1::int4 AND {1} AND {2}");
-  erase_range_to_end = statement("erase_range_to_end", "DELETE FROM {0}.entries e WHERE e.lane = $1::int4 AND {1}");
+  erase_keys =
+      statement("erase_keys",
+                "DELETE FROM {0}.entries e USING unnest($1::int4[], $2::bytea[], $3::bytea[]) AS k(lane, head, digest) "
+                "WHERE e.lane = k.lane AND e.head = k.head AND e.digest = k.digest");
+  erase_range = statement("erase_range", "DELETE FROM {0}.entries e WHERE e.lane = ANY($1::int4[]) AND {1} AND {2}");
+  erase_range_to_end =
+      statement("erase_range_to_end", "DELETE FROM {0}.entries e WHERE e.lane = ANY($1::int4[]) AND {1}");
   put = statement("put",
                   "INSERT INTO {0}.entries (lane, head, digest, tail, value, changed) "
-                  "SELECT $1::int4, k.head, k.digest, k.tail, k.value, $6::int8 "
-                  "FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) AS k(head, digest, tail, value) "
+                  "SELECT k.lane, k.head, k.digest, k.tail, k.value, $6::int8 "
+                  "FROM unnest($1::int4[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) "
+                  "AS k(lane, head, digest, tail, value) "
                   "ON CONFLICT (lane, head, digest) DO UPDATE SET value = EXCLUDED.value, changed = EXCLUDED.changed");
   note_erasures = statement("note_erasures",
                             "INSERT INTO {0}.erasures (lane, sequence, begins, ends) "
-                            "SELECT $1::int4, $2::int8, k.begins, k.ends "
-                            "FROM unnest($3::bytea[], $4::bytea[]) AS k(begins, ends)");
+                            "SELECT k.lane, $2::int8, k.begins, k.ends "
+                            "FROM unnest($1::int4[], $3::bytea[], $4::bytea[]) AS k(lane, begins, ends)");
   trim_erasures = statement("trim_erasures", "DELETE FROM {0}.erasures WHERE lane = $1::int4 AND sequence <= $2::int8");
   note_trimmed = statement("note_trimmed", "UPDATE {0}.lanes SET erasures_from = $2::int8 WHERE lane = $1::int4");
   note_writer = statement("note_writer",

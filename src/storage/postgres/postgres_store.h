@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stator/base/clock.h"
+#include "stator/storage/placement.h"
 #include "stator/storage/store.h"
 
 namespace stator::storage {
@@ -20,9 +21,11 @@ struct PostgresOptions {
   PostgresSharing sharing = PostgresSharing::Exclusive;
   bool relaxed = false;          // commits are answered before they are on disk
   bool must_exist = false;       // the tables are not made
-  std::size_t connections = 24;  // for readers, at least two; commits have one more
+  std::size_t connections = 24;  // for readers, at least two; commits have their own, one for each lane and at most 16
   std::string holder = {};       // who has it open, told to those who are refused
   std::string schema = "stator";
+  std::uint32_t lanes = 1;  // if the tables are made: a power of two, at most 64.  Tables that are there have theirs.
+  std::shared_ptr<const Placement> placement = {};  // of the keys; needed where there are several lanes
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();  // for its waits
 };
 
@@ -32,10 +35,10 @@ std::string described_postgres_url(std::string_view url);
 
 // A store in the tables of a PostgreSQL database, reached through libpq, which is loaded now.
 //
-// Makes the tables when they are not there.  A commit locks the row of its lane, which gives it its number, so commits
-// happen one after another, in all processes.  A store that was opened exclusively has a fence number, checked inside
-// each commit and with each read: when another process has taken over, nothing is written or read here any more,
-// however long this process was stopped.
+// Makes the tables when they are not there.  A commit locks the rows of its lanes, and its number is greater than
+// theirs, so commits of a lane happen one after another, in all processes.  Lanes whose keys it only read are locked in
+// share mode.  A store that was opened exclusively has a fence number, checked inside each commit and with each read:
+// when another process has taken over, nothing is written or read here any more, however long this process was stopped.
 //
 // A snapshot is a read-only transaction on a connection of its own, so their number is bounded: one that finds none
 // within five seconds answers Busy to its readers.
@@ -44,13 +47,14 @@ std::string described_postgres_url(std::string_view url);
 // it again by themselves within a second or two, and commits by recover().  A commit whose connection breaks is looked
 // up before anything else happens: it is answered as done if it was done, and repeated if it was not.
 //
-// Errors: Usage: another process has it open; the role may not make the tables; libpq is missing.  Storage.
+// Errors: Usage: another process has it open; the role may not make the tables; libpq is missing; a number of lanes
+// that cannot be.  Storage.
 Result<std::unique_ptr<Store>> open_postgres_store(PostgresOptions options);
 
 // The tables as statements, for those who let nobody else make them.
-std::string postgres_schema_script(std::string_view schema = "stator");
-// Makes the tables if they are not there.  Errors: as open_postgres_store().
-Result<void> make_postgres_schema(const PostgresOptions& options);
+std::string postgres_schema_script(std::string_view schema = "stator", std::uint32_t lanes = 1);
+// Makes the tables if they are not there.  Answers how many lanes they have.  Errors: as open_postgres_store().
+Result<std::uint32_t> make_postgres_schema(const PostgresOptions& options);
 
 struct PostgresUpgrade {
   int format = 0;   // of the tables

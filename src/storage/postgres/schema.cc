@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stator/storage/postgres/lanes.h"
+
 namespace stator::storage::postgres {
 namespace {
 
@@ -66,14 +68,15 @@ std::string objection_to(const StoreFormat& store, std::int64_t own) {
     return fmt::format("the store has format {}, and this Stator knows format {}: run `stator store upgrade`",
                        store.format, own);
   }
-  if (store.lanes != 1) {
-    return fmt::format("the store has {} lanes, and this Stator knows stores with one: use a newer Stator",
-                       store.lanes);
+  if (!Lanes::is_valid(store.lanes)) {
+    return fmt::format(
+        "the store has {} lanes, and this Stator knows stores with 1, 2, 4, 8, 16, 32 or 64: use a newer Stator",
+        store.lanes);
   }
   return {};
 }
 
-std::vector<std::string> schema_statements(std::string_view schema) {
+std::vector<std::string> schema_statements(std::string_view schema, std::uint32_t lanes) {
   std::vector<std::string> statements{
       "CREATE SCHEMA IF NOT EXISTS {0}",
       "CREATE TABLE {0}.store (\n"
@@ -111,15 +114,18 @@ std::vector<std::string> schema_statements(std::string_view schema) {
       "  begins bytea NOT NULL,\n"
       "  ends bytea NOT NULL)",
       "CREATE INDEX erasures_by_sequence ON {0}.erasures (lane, sequence)",
-      "INSERT INTO {0}.lanes (lane, sequence, fence, holder, erasures_from) VALUES (0, 0, 0, '', 0)",
-      fmt::format("INSERT INTO {{0}}.store (format, lanes, readable_by) VALUES ({}, 1, {})", kSchemaFormat,
+      fmt::format("INSERT INTO {{0}}.lanes (lane, sequence, fence, holder, erasures_from) "
+                  "SELECT lane, 0, 0, '', 0 FROM generate_series(0, {}) AS lane",
+                  Lanes(lanes, nullptr).rows() - 1),
+      fmt::format("INSERT INTO {{0}}.store (format, lanes, readable_by) VALUES ({}, {}, {})", kSchemaFormat, lanes,
                   kReadableBy),
   };
   for (auto& statement : statements) statement = fmt::format(fmt::runtime(statement), schema);
   return statements;
 }
 
-Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist) {
+Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view schema, std::uint32_t lanes,
+                                    bool must_exist) {
   if (connection.server_version() < kOldestServer) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
@@ -146,7 +152,7 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema, bool
     connection.add_once(found);
     auto locked = connection.run();
     if (locked && (*locked)[2].integer(0, 0) == 0) {
-      for (const auto& statement : schema_statements(schema)) connection.add_once(statement);
+      for (const auto& statement : schema_statements(schema, lanes)) connection.add_once(statement);
       locked = connection.run();
     }
     const auto state = connection.sql_state();
@@ -170,7 +176,7 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema, bool
     stored.format = stored.readable_by = 2;
   }
   if (auto objection = objection_to(stored); !objection.empty()) return usage_error(std::move(objection));
-  return {};
+  return static_cast<std::uint32_t>(stored.lanes);
 }
 
 Result<StoreFormat> finish_upgrade(Connection& connection, std::string_view schema) {
@@ -182,8 +188,10 @@ Result<StoreFormat> finish_upgrade(Connection& connection, std::string_view sche
   TRY(change_tables(connection, schema,
                     {"ALTER TABLE {0}.store ADD COLUMN IF NOT EXISTS readable_by integer",
                      "SELECT lane FROM {0}.lanes ORDER BY lane FOR UPDATE", "UPDATE {0}.store SET readable_by = format",
-                     "UPDATE {0}.lanes SET sequence = newest.number + 1, epoch = newest.number + 1 "
-                     "FROM (SELECT max(sequence) AS number FROM {0}.lanes) AS newest"}));
+                     // The next number of lane 0, as Lanes::next() has it.
+                     "UPDATE {0}.lanes SET sequence = next.number, epoch = next.number "
+                     "FROM (SELECT max(sequence) + count(*) - (max(sequence) + count(*)) % count(*) AS number "
+                     "FROM {0}.lanes) AS next"}));
   return before;
 }
 

@@ -18,7 +18,7 @@ constexpr std::string_view kDefaultSchema = "stator";
 constexpr int kOldestServer = 130000;  // its sorts can use the order that an index already gives
 
 // The statements that make the tables, in one transaction's order.
-std::vector<std::string> schema_statements(std::string_view schema);
+std::vector<std::string> schema_statements(std::string_view schema, std::uint32_t lanes);
 
 // What the table `store` says.
 struct StoreFormat {
@@ -32,9 +32,11 @@ Result<StoreFormat> read_format(const Rows& rows);  // Errors: Corruption
 // Why a program of format `own` cannot use a store, in one line; empty: it can.
 std::string objection_to(const StoreFormat& store, std::int64_t own = kSchemaFormat);
 
-// Makes the tables unless they are there, and looks whether this program can use them.  Errors: Usage: the role may not
-// make them; they must exist, and do not; the server is too old; a newer Stator made them.  Storage.
-Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist = false);
+// Makes the tables, for so many lanes, unless they are there, and looks whether this program can use them.  Answers how
+// many lanes they have.  Errors: Usage: the role may not make them; they must exist, and do not; the server is too old;
+// a newer Stator made them.  Storage.
+Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view schema, std::uint32_t lanes,
+                                    bool must_exist = false);
 
 // Gives the tables, which ensure_schema() has seen, the newest format for good: older programs stop, also those that
 // run.  Answers what it was before.  Errors: Usage: the role may not.  Storage.

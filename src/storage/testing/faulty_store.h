@@ -56,6 +56,8 @@ class FaultyStore final : public Store {
   const Clock* clock() const override { return store_->clock(); }
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return store_->last_commit(); }
+  CommitSequence last_commit_of(BytesView key) const override { return store_->last_commit_of(key); }
+  ReadPoint read_point() const override { return store_->read_point(); }
   Result<void> sync() override { return store_->sync(); }
   Result<void> recover() override;
   StoreHealth health() const override;
