@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <optional>
 
 #include "stator/base/log.h"
+#include "stator/engine/joined_write.h"
 #include "stator/engine/server_text.h"
 #include "stator/engine/store_copy.h"
 #include "stator/engine/stream.h"
@@ -285,9 +287,43 @@ Result<std::unique_ptr<storage::Snapshot>> Engine::snapshot_in(storage::CommitSe
 }
 
 void Engine::write(WriteRequest request, WriteCallback done) {
+  if (committers_.size() == 1 || request.actions.empty()) {
+    return write_at(committer(), std::move(request), std::move(done));
+  }
+  if (!request.atomic && !request.token) return write_apart(std::move(request), std::move(done));
+  const auto& first = request.actions.front();
+  auto& committer = committer_of(item_key(*first.table, first.item));
+  write_at(committer, std::move(request), std::move(done));
+}
+
+void Engine::write_apart(WriteRequest request, WriteCallback done) {
+  struct Part {
+    WriteRequest request;
+    std::vector<std::size_t> places;
+  };
+  std::map<Committer*, Part> parts;
+  const auto actions = request.actions.size();
+  for (std::size_t i = 0; i < actions; ++i) {
+    auto& action = request.actions[i];
+    auto& part = parts[&committer_of(item_key(*action.table, action.item))];
+    part.request.actions.push_back(std::move(action));
+    part.places.push_back(i);
+  }
+  parts.begin()->second.request.memory = std::move(request.memory);
+  const auto joined = std::make_shared<JoinedWrite>(actions, parts.size(), std::move(done));
+  for (auto& [committer, part] : parts) {
+    part.request.atomic = false;
+    part.request.lease = request.lease;
+    write_at(*committer, std::move(part.request),
+             [joined, places = std::move(part.places)](Result<WriteOutcome> outcome) {
+               joined->finish(places, std::move(outcome));
+             });
+  }
+}
+
+void Engine::write_at(Committer& committer, WriteRequest request, WriteCallback done) {
   auto prepared = prepare_write(std::move(request), store_, freshness());
   if (!prepared) return done(std::move(prepared).error());
-  auto& committer = prepared->steps.empty() ? this->committer() : committer_of(prepared->steps.front().key);
   committer.submit(std::make_unique<ItemWrite>(std::move(*prepared), std::move(done), catalog_));
 }
 

@@ -132,6 +132,9 @@ class Engine {
   Committer& committer() { return *committers_.front(); }
   // For items: one for each lane, so that they commit side by side.  Only a hint: a commit locks what it needs.
   Committer& committer_of(BytesView item_key);
+  void write_at(Committer& committer, WriteRequest request, WriteCallback done);
+  // Actions that have nothing to do with each other, by the committer of each.
+  void write_apart(WriteRequest request, WriteCallback done);
 
   storage::Store& store_;
   const Clock& clock_;

@@ -61,6 +61,26 @@ struct Process {
   std::unique_ptr<Engine> engine;
 };
 
+// A transaction of somebody else that has the row of a lane.
+class HeldLane {
+ public:
+  HeldLane(const std::string& schema, std::uint32_t lane)
+      : connection_(storage::postgres::Connection::open(storage::postgres::Libpq::load().value(),
+                                                        {.url = storage::testing::PostgresServer::shared().url()})
+                        .value()) {
+    connection_->add_once("BEGIN");
+    connection_->add_once(fmt::format("SELECT FROM {}.lanes WHERE lane = {} FOR UPDATE", schema, lane));
+    EXPECT_TRUE(connection_->run());
+  }
+  void release() const {
+    connection_->add_once("ROLLBACK");
+    EXPECT_TRUE(connection_->run());
+  }
+
+ private:
+  const std::unique_ptr<storage::postgres::Connection> connection_;
+};
+
 class SharingTest : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   SharingTest()
@@ -211,34 +231,64 @@ TEST_P(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
 // A commit that waits for a lane does not hold up those of other lanes, in its own process either.
 TEST_P(SharingTest, WritesWaitOnlyForThoseOfTheirLane) {
   if (GetParam() == 1) return;
-  const auto made = a.create(table("T", keys({"pk:S"}))).value();
-  const auto lane_of = [&](const Item& item) { return KeyPlacement().lane_of(item_key(*made, item), GetParam()); };
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  const auto lane_of = [&](const Item& item) { return KeyPlacement().lane_of(item_key(*made_by_a, item), GetParam()); };
   const Item slow{{"pk", S("slow")}};
-  const auto other = storage::postgres::Connection::open(storage::postgres::Libpq::load().value(),
-                                                         {.url = storage::testing::PostgresServer::shared().url()})
-                         .value();
-  other->add_once("BEGIN");
-  other->add_once(
-      fmt::format("SELECT FROM {}_{}.lanes WHERE lane = {} FOR UPDATE", schema, GetParam(), *lane_of(slow)));
-  ASSERT_TRUE(other->run());
+  const HeldLane held(fmt::format("{}_{}", schema, GetParam()), *lane_of(slow));
   std::atomic<bool> waits = true;
   std::jthread waiting([&] {
-    EXPECT_TRUE(a.put(made, slow));
+    EXPECT_TRUE(a.put(made_by_a, slow));
     waits = false;
   });
   int written = 0;
   for (int i = 0; i < 40; ++i) {
     Item item{{"pk", S(fmt::format("{}", i))}};
     if (lane_of(item) == lane_of(slow)) continue;
-    ASSERT_TRUE(a.put(made, std::move(item)));
+    ASSERT_TRUE(a.put(made_by_a, std::move(item)));
     ++written;
   }
   EXPECT_GT(written, 10);
   EXPECT_TRUE(waits);
-  other->add_once("ROLLBACK");
-  ASSERT_TRUE(other->run());
+  held.release();
   waiting.join();
-  EXPECT_EQ(b.engine->statistics(made->id, kBaseIndex).value().items, written + 1);
+  EXPECT_EQ(b.engine->statistics(made_by_a->id, kBaseIndex).value().items, written + 1);
+}
+
+// Its actions have nothing to do with each other, so those of a lane do not wait for those of another.
+TEST_P(SharingTest, ABatchIsWrittenLaneByLane) {
+  if (GetParam() == 1) return;
+  const auto in_table = a.create(table("T", keys({"pk:S"}))).value();
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto item = [](int number, int n) { return Item{{"pk", S(fmt::format("{}", number))}, {"n", N(n)}}; };
+  const auto lane_of = [&](int number) {
+    return KeyPlacement().lane_of(item_key(*in_table, item(number, 0)), GetParam()).value();
+  };
+  constexpr int kItems = 25;
+  for (int i = 0; i < kItems; ++i) ASSERT_TRUE(a.put(in_table, item(i, i)));
+  const HeldLane held(fmt::format("{}_{}", schema, GetParam()), lane_of(0));
+  WriteRequest request;
+  request.atomic = false;
+  for (int i = 0; i < kItems; ++i) request.actions.push_back(std::move(put(in_table, item(i, 100 + i)).actions[0]));
+  std::promise<Result<WriteOutcome>> promise;
+  auto answer = promise.get_future();
+  a.engine->write(std::move(request), [&](Result<WriteOutcome> outcome) { promise.set_value(std::move(outcome)); });
+  const auto value_of = [&](int number) { return *b.engine->get(*in_table, item(number, 0)).value().item().value(); };
+  EXPECT_TRUE(eventually([&] {
+    for (int i = 0; i < kItems; ++i) {
+      if (lane_of(i) != lane_of(0) && value_of(i) != item(i, 100 + i)) return false;
+    }
+    return true;
+  }));
+  EXPECT_EQ(value_of(0), item(0, 0));
+  held.release();
+  const auto outcome = answer.get();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(outcome->written);
+  ASSERT_EQ(outcome->actions.size(), static_cast<std::size_t>(kItems));
+  for (int i = 0; i < kItems; ++i) {
+    EXPECT_EQ(*outcome->actions[static_cast<std::size_t>(i)].before.item().value(), item(i, i)) << "in its place";
+    EXPECT_EQ(value_of(i), item(i, 100 + i));
+  }
 }
 
 // Transfers between accounts in all lanes, by both processes at once; auditors see every total whole.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "stator/base/mutex.h"
+#include "stator/engine/item_write.h"
+
+namespace stator::engine {
+
+// Puts the outcomes of the parts of a write together, and answers when all are there.  Thread-safe.
+class JoinedWrite {
+ public:
+  JoinedWrite(std::size_t actions, std::size_t parts, WriteCallback done);
+
+  // The outcome of a part, and the places of its actions in the whole.
+  void finish(const std::vector<std::size_t>& places, Result<WriteOutcome> part);
+
+ private:
+  Mutex mutex_;
+  std::size_t parts_left_ GUARDED_BY(mutex_);
+  WriteOutcome outcome_ GUARDED_BY(mutex_);
+  std::optional<Error> error_ GUARDED_BY(mutex_);  // of the first part that failed
+  WriteCallback done_;                             // called by whoever finishes last
+};
+
+}  // namespace stator::engine
