@@ -108,9 +108,10 @@ class Unsupported(Failed):
     """The server does not have the operation."""
 
 
-def generate(program, endpoint, pids, workload, table, connections, items, seconds=0.0, warmup=0.0, first=0, credentials=None):
+def generate(program, endpoint, pids, workload, table, connections, items, seconds=0.0, warmup=0.0, first=0, credentials=None, rate=0):
     """One run of the load generator.  `others` in its result: cores that other programs used meanwhile."""
-    command = generator.command(program, endpoint, workload, table, connections, items, seconds, warmup, pids, first, bool(credentials))
+    command = generator.command(program, endpoint, workload, table, connections, items, seconds, warmup, pids, first,
+                                bool(credentials), rate)  # fmt: skip
     keys = dict(zip(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), credentials or ()))
     others, began = busy_seconds(pids), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **keys})
@@ -156,9 +157,9 @@ class Bench:
         if credentials:
             self.connection.access_key, self.connection.secret_key = credentials
 
-    def generate(self, workload, table, connections, seconds=0.0, warmup=0.0, first=0, items=None):
+    def generate(self, workload, table, connections, seconds=0.0, warmup=0.0, first=0, items=None, rate=0):
         result = generate(self.options.generator, self.endpoint, self.pids, workload, table, connections, items or self.options.items,
-                          seconds, warmup, first, self.credentials)  # fmt: skip
+                          seconds, warmup, first, self.credentials, rate)  # fmt: skip
         if result["reconnects"] and self.ours:
             raise Failed(f"{workload} on {self.endpoint}: the server closed {result['reconnects']} connections instead of answering")
         return result

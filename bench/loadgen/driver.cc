@@ -15,7 +15,9 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -143,12 +145,12 @@ class Connection {
       : socket_(connect_to(endpoint)), client_(std::move(client)), endpoint_(endpoint), signer_(signer) {}
 
   int fd() const { return socket_.get(); }
-  Time sent_at() const { return sent_at_; }
+  Time due_at() const { return due_at_; }
   Client& client() { return *client_; }
   const std::string& body() const { return body_; }
 
-  // Sends the next request; false when the client has none.
-  bool send_next() {
+  // Sends the next request, which was due at `due`; false when the client has none.
+  bool send_next(Time due) {
     body_.clear();
     if (!client_->next(body_)) return false;
     const std::string target = "DynamoDB_20120810." + std::string(client_->operation());
@@ -160,7 +162,7 @@ class Connection {
     request_ += std::to_string(body_.size());
     request_ += "\r\n\r\n";
     request_ += body_;
-    sent_at_ = std::chrono::steady_clock::now();
+    due_at_ = due;
     send();
     return true;
   }
@@ -218,13 +220,16 @@ class Connection {
   Signer* const signer_;  // null: a signature that nobody checks
   std::string body_, request_, received_;
   std::size_t written_ = 0;
-  Time sent_at_;
+  Time due_at_;
   bool closed_ = false;
 };
 
 class Loop {
  public:
-  Loop(const Plan& plan, Workload& workload) : plan_(plan), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  Loop(const Plan& plan, Workload& workload)
+      : plan_(plan),
+        interval_(plan.rate > 0 ? static_cast<std::int64_t>(1e9 * plan.connections / plan.rate) : 0),
+        poll_(::epoll_create1(EPOLL_CLOEXEC)) {
     for (int i = 0; i < plan.connections; ++i) {
       connections_.push_back(
           std::make_unique<Connection>(plan.endpoint, plan.signer, workload.client(static_cast<std::uint64_t>(i))));
@@ -236,16 +241,17 @@ class Loop {
     count_from_ = begin + plan_.warmup;
     end_ = count_from_ + plan_.duration;
     if (plan_.warmup.count() == 0) start_counting();
-    for (auto& c : connections_) {
-      watch(*c, EPOLL_CTL_ADD);
-      start(*c);
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+      watch(*connections_[i], EPOLL_CTL_ADD);
+      start(*connections_[i], begin + interval_ * i / connections_.size());
     }
     std::array<epoll_event, 256> events{};
-    while (under_way_ > 0) {
-      const int n = ::epoll_wait(poll_.get(), events.data(), events.size(), 60'000);
+    while (under_way_ > 0 || !waiting_.empty()) {
+      const int n = wait(events);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("epoll_wait");
-      if (n == 0) throw Failure("no answer for 60 s");
+      if (n < 0) fail("epoll_pwait2");
+      if (n == 0 && waiting_.empty()) throw Failure("no answer for 60 s");
+      send_due();
       for (const auto& event : std::span(events).first(static_cast<std::size_t>(n))) {
         handle(*static_cast<Connection*>(event.data.ptr), event.events);
       }
@@ -270,10 +276,36 @@ class Loop {
     outcome_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - counted_from_).count();
   }
 
-  void start(Connection& c) {
-    if (!c.send_next()) return;
+  // Sends the next request of a connection, now or, with a rate, when it is due.
+  void start(Connection& c, Time due) {
+    if (interval_.count() > 0) {
+      waiting_.emplace(due, &c);
+    } else {
+      send(c, std::chrono::steady_clock::now());
+    }
+  }
+
+  void send(Connection& c, Time due) {
+    if (!c.send_next(due)) return;
     ++under_way_;
     if (c.writing()) watch(c, EPOLL_CTL_MOD);
+  }
+
+  void send_due() {
+    while (!waiting_.empty() && waiting_.top().first <= std::chrono::steady_clock::now()) {
+      const auto [due, connection] = waiting_.top();
+      waiting_.pop();
+      if (!stopped_) send(*connection, due);
+    }
+  }
+
+  // Until something arrives, or the next request is due.
+  int wait(std::array<epoll_event, 256>& events) {
+    std::chrono::nanoseconds most = std::chrono::minutes(1);
+    if (!waiting_.empty()) most = std::min(most, waiting_.top().first - std::chrono::steady_clock::now());
+    most = std::max(most, std::chrono::nanoseconds(0));
+    const timespec timeout{.tv_sec = most.count() / 1'000'000'000, .tv_nsec = most.count() % 1'000'000'000};
+    return ::epoll_pwait2(poll_.get(), events.data(), static_cast<int>(events.size()), &timeout, nullptr);
   }
 
   void watch(Connection& c, int operation) {
@@ -299,7 +331,7 @@ class Loop {
     const bool endless = plan_.duration.count() == 0;
     if (!counting_ && now >= count_from_) start_counting();
     if (!endless && !stopped_ && now >= end_) stop_counting();
-    if (!stopped_) start(c);
+    if (!stopped_) start(c, c.due_at() + interval_);
   }
 
   void judge(Connection& c, const Answer& answer, Time now) {
@@ -316,12 +348,15 @@ class Loop {
     ++outcome_.operations;
     outcome_.items += c.client().items();
     outcome_.bytes_received += answer.size;
-    outcome_.latency.add(static_cast<std::uint64_t>((now - c.sent_at()).count()));
+    outcome_.latency.add(static_cast<std::uint64_t>((now - c.due_at()).count()));
   }
 
   const Plan& plan_;
+  const std::chrono::nanoseconds interval_;  // between two requests of a connection; 0 without a rate
   File poll_;
   std::vector<std::unique_ptr<Connection>> connections_;
+  using Due = std::pair<Time, Connection*>;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> waiting_;  // the first that is due on top
   Outcome outcome_;
   Time count_from_, counted_from_, end_;
   std::size_t under_way_ = 0;

@@ -21,6 +21,7 @@ struct Endpoint {
 struct Plan {
   Endpoint endpoint;
   int connections = 1;
+  double rate = 0;  // requests per second, all connections together; 0: the next when the last is answered
   std::chrono::nanoseconds warmup{};    // answered and checked, but not counted
   std::chrono::nanoseconds duration{};  // counted; a workload that ends by itself is counted until its end
   Signer* signer = nullptr;             // null: signatures are not valid
@@ -34,6 +35,9 @@ struct Outcome {
   double seconds = 0, server_cpu_seconds = 0, client_cpu_seconds = 0;
 };
 
+// With a rate, a request has a time at which it is due, and its latency counts from then: what is answered late delays
+// the requests behind it, as it would if they came from other clients.
+//
 // Runs the workload on `plan.connections` keep-alive connections, one request under way on each, in one epoll loop.
 // Every answer is checked; a wrong one counts as an error.  A connection that the server closes instead of answering is
 // opened again and its request repeated (a server may close what it takes for idle); any other failure ends the run.

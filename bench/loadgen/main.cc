@@ -18,9 +18,10 @@ using stator::bench::Plan;
 constexpr const char* kUsage =
     "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000] [--path /] [--connections 1]\n"
     "                      [--items 100000] [--first 0] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
-    "                      [--sign no]\n"
-    "--seconds 0 runs a workload that ends by itself (load) to its end.  --items is a multiple of 10; --first\n"
-    "is where loading begins.  --sign yes: sign with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n";
+    "                      [--rate 0] [--sign no]\n"
+    "--rate: requests per second, 0 for as many as are answered.  --seconds 0 runs a workload that ends by itself\n"
+    "(load) to its end.  --items is a multiple of 10; --first is where loading begins.  --sign yes: sign with\n"
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n";
 
 std::chrono::nanoseconds seconds(const std::string& text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::stod(text) * 1e9));
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
     plan.endpoint.port = static_cast<std::uint16_t>(std::stoi(option("--port", "8000")));
     plan.endpoint.path = option("--path", plan.endpoint.path);
     plan.connections = std::stoi(option("--connections", "1"));
+    plan.rate = std::stod(option("--rate", "0"));
     plan.warmup = seconds(option("--warmup", "0"));
     plan.duration = seconds(option("--seconds", "0"));
     for (auto pids = option("--pids", ""); !pids.empty();) {
