@@ -219,9 +219,9 @@ class Connection {
 class Loop {
  public:
   Loop(const Plan& plan, Workload& workload) : plan_(plan), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    for (int i = 0; i < plan.connections; ++i) {
-      connections_.push_back(
-          std::make_unique<Connection>(plan.endpoint, workload.client(static_cast<std::uint64_t>(i))));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(plan.connections); ++i) {
+      const auto& endpoint = plan.endpoints[i % plan.endpoints.size()];
+      connections_.push_back(std::make_unique<Connection>(endpoint, workload.client(i)));
     }
   }
 

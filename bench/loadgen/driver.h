@@ -18,7 +18,7 @@ struct Endpoint {
 };
 
 struct Plan {
-  Endpoint endpoint;
+  std::vector<Endpoint> endpoints;  // at least one; each connection is to one of them, in turn
   int connections = 1;
   std::chrono::nanoseconds warmup{};    // answered and checked, but not counted
   std::chrono::nanoseconds duration{};  // counted; a workload that ends by itself is counted until its end

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "stator/bench/driver.h"
 
@@ -14,12 +15,24 @@ using stator::bench::Outcome;
 using stator::bench::Plan;
 
 constexpr const char* kUsage =
-    "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000] [--path /] [--connections 1]\n"
+    "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000,8001] [--path /] [--connections 1]\n"
     "                      [--items 100000] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
-    "--seconds 0 runs a workload that ends by itself (load) to its end.\n";
+    "--seconds 0 runs a workload that ends by itself (load) to its end.  Of several ports, each connection takes one, "
+    "in "
+    "turn.\n";
 
 std::chrono::nanoseconds seconds(const std::string& text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::stod(text) * 1e9));
+}
+
+std::vector<int> numbers(std::string text) {
+  std::vector<int> found;
+  while (!text.empty()) {
+    std::size_t used = 0;
+    found.push_back(std::stoi(text, &used));
+    text.erase(0, used + 1);
+  }
+  return found;
 }
 
 std::string json_string(const std::string& text) {
@@ -66,17 +79,15 @@ int main(int argc, char** argv) {
       return 2;
     }
     Plan plan;
-    plan.endpoint.host = option("--host", plan.endpoint.host);
-    plan.endpoint.port = static_cast<std::uint16_t>(std::stoi(option("--port", "8000")));
-    plan.endpoint.path = option("--path", plan.endpoint.path);
+    for (const int port : numbers(option("--port", "8000"))) {
+      plan.endpoints.push_back({.host = option("--host", "127.0.0.1"),
+                                .port = static_cast<std::uint16_t>(port),
+                                .path = option("--path", "/")});
+    }
     plan.connections = std::stoi(option("--connections", "1"));
     plan.warmup = seconds(option("--warmup", "0"));
     plan.duration = seconds(option("--seconds", "0"));
-    for (auto pids = option("--pids", ""); !pids.empty();) {
-      std::size_t used = 0;
-      plan.server_pids.push_back(std::stoi(pids, &used));
-      pids.erase(0, used + 1);
-    }
+    plan.server_pids = numbers(option("--pids", ""));
     print(stator::bench::run(plan, *workload));
     return 0;
   } catch (const std::exception& e) {

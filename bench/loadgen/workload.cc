@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kItemsPerPartition = 10;
 constexpr std::uint64_t kBatch = 25;
+constexpr std::uint64_t kTransaction = 4;
 
 void append_number(std::string& out, std::uint64_t value, int width) {
   std::array<char, 24> text{};
@@ -67,6 +68,12 @@ std::optional<std::uint64_t> number_after(std::string_view body, std::string_vie
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(body.data() + at + name.size(), body.data() + body.size(), value);
   return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+// The `i`th of `count` different items, without remembering any: steps from `start` that are no multiple of the table's
+// size.
+std::uint64_t spread_item(std::uint64_t start, std::uint64_t i, std::uint64_t count, std::uint64_t items) {
+  return (start + i * (items / count + 1)) % items;
 }
 
 // A client whose requests are independent of each other.
@@ -208,15 +215,36 @@ class Batch : public RandomClient {
   using RandomClient::RandomClient;
   std::string_view operation() const override { return "BatchWriteItem"; }
   bool next(std::string& body) override {
-    // Distinct keys without remembering any: a random start, then steps that are no multiple of the table's size.
     const auto start = random_item();
     append_batch(
-        body, data_, 0, kBatch, [&](std::uint64_t i) { return (start + i * (data_.items / kBatch + 1)) % data_.items; },
+        body, data_, 0, kBatch, [&](std::uint64_t i) { return spread_item(start, i, kBatch, data_.items); },
         random_number());
     return true;
   }
   std::optional<std::string> check(std::string_view body) override { return check_batch(body); }
   std::uint64_t items() const override { return kBatch; }
+};
+
+class Transact : public RandomClient {
+ public:
+  using RandomClient::RandomClient;
+  std::string_view operation() const override { return "TransactWriteItems"; }
+  bool next(std::string& body) override {
+    const auto start = random_item(), version = random_number();
+    body += R"({"TransactItems":[)";
+    for (std::uint64_t i = 0; i < kTransaction; ++i) {
+      if (i > 0) body += ',';
+      body += R"({"Put":)";
+      begin(body);
+      body += R"("Item":)";
+      append_item(body, spread_item(start, i, kTransaction, data_.items), version);
+      body += "}}";
+    }
+    body += "]}";
+    return true;
+  }
+  std::optional<std::string> check(std::string_view body) override { return expect(body == "{}", "{}", body); }
+  std::uint64_t items() const override { return kTransaction; }
 };
 
 // Writes every item once; the clients take batches from a shared counter.
@@ -318,10 +346,11 @@ std::unique_ptr<Workload> make_workload(std::string_view name, const Dataset& da
   if (name == "query-gsi") return std::make_unique<Of<QueryIndex>>(dataset);
   if (name == "update") return std::make_unique<Of<Update>>(dataset);
   if (name == "batch") return std::make_unique<Of<Batch>>(dataset);
+  if (name == "transact") return std::make_unique<Of<Transact>>(dataset);
   if (name == "scan") return std::make_unique<Of<Scan>>(dataset);
   return nullptr;
 }
 
-std::string_view workload_names() { return "load put get query query-gsi update batch scan"; }
+std::string_view workload_names() { return "load put get query query-gsi update batch transact scan"; }
 
 }  // namespace stator::bench

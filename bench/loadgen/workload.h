@@ -37,7 +37,7 @@ class Workload {
   virtual std::unique_ptr<Client> client(std::uint64_t number) = 0;
 };
 
-// load, put, get, query, query-gsi, update, batch or scan; null for another name.
+// load, put, get, query, query-gsi, update, batch, transact or scan; null for another name.
 std::unique_ptr<Workload> make_workload(std::string_view name, const Dataset& dataset);
 
 // The names above, for a usage text.
