@@ -562,17 +562,24 @@ TEST(PostgresStore, ReadsByTheIndex) {
   const auto connection = Connection::open(Libpq::load().value(), {.url = place.options().url, .settings = {}}).value();
   const Statements statements(place.options().schema);
   connection->add_once(kPlanSettings);
-  for (const auto* statement : {&statements.get, &statements.forward, &statements.backward, &statements.forward_to_end,
-                                &statements.backward_from_end, &statements.erase_range}) {
-    SCOPED_TRACE(statement->name);
-    connection->add_once(fmt::format("PREPARE explained_{} AS {}", statement->name, statement->sql));
-    const int parameters = statement == &statements.get                                            ? 3
-                           : statement == &statements.erase_range                                  ? 5
-                           : statement == &statements.forward || statement == &statements.backward ? 7
-                                                                                                   : 5;
-    std::string values = "0";
-    for (int i = 2; i <= parameters; ++i) values += ", '1'";
-    connection->add_once(fmt::format("EXPLAIN EXECUTE explained_{}({})", statement->name, values));
+  struct Case {
+    const Statement& statement;
+    std::string values;
+  };
+  const std::string page = "0, '1', '1', '1', '1'", keys = "0, '{}', '{}'";
+  for (const auto& [statement, values] : {Case{statements.get, "0, '1', '1'"},
+                                          {statements.forward, page + ", '1', '1'"},
+                                          {statements.backward, page + ", '1', '1'"},
+                                          {statements.forward_to_end, page},
+                                          {statements.backward_from_end, page},
+                                          {statements.erase_range, page},
+                                          {statements.get_all, keys},
+                                          {statements.counters, keys},
+                                          {statements.keys_changed, keys + ", '{}', '1'"},
+                                          {statements.erase_keys, keys}}) {
+    SCOPED_TRACE(statement.name);
+    connection->add_once(fmt::format("PREPARE explained_{} AS {}", statement.name, statement.sql));
+    connection->add_once(fmt::format("EXPLAIN EXECUTE explained_{}({})", statement.name, values));
     const auto rows = connection->run();
     ASSERT_TRUE(rows) << rows.error().message;
     std::string plan;
