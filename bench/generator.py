@@ -1,6 +1,8 @@
-"""The load generator behind the benchmarks: builds it, and writes its command line."""
+"""The load generator behind the benchmarks: builds it, writes its command line, and runs it."""
+import json
 import pathlib
 import subprocess
+import sys
 import time
 import urllib.parse
 
@@ -29,7 +31,7 @@ def command(program, endpoint, workload, table, connections, items, seconds=0.0,
     """One run of `workload`; with no seconds, a workload that ends by itself (load) runs to its end.  `first`: where loading begins.  `sign`: with the
     credentials in its environment.  `rate`: requests per second, 0 for as many as are answered."""
     url = urllib.parse.urlparse(endpoint)
-    arguments = [program, workload, "--table", table, "--host", url.hostname, "--port", str(url.port or 80), "--path", url.path or "/",
+    arguments = [program, workload, "--table", table, "--host", url.hostname, "--port", ports, "--path", url.path or "/",
                  "--connections", str(connections), "--items", str(items), "--first", str(first), "--seconds", str(seconds),
                  "--warmup", str(warmup), "--seed", str(time.monotonic_ns() % 1_000_003)]  # fmt: skip
     arguments += (["--sign", "yes"] if sign else []) + (["--rate", str(rate)] if rate else [])

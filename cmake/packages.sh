@@ -13,6 +13,7 @@ test_packages=(
   libgtest-dev python3-boto3 awscli chromium
   clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pgbouncer pkg-config:pkg-config postgresql-15 util-linux:setarch valgrind:valgrind zsh:zsh
 )
+failover_packages=(postgresql-15-auto-failover)  # installed by the soak suite cluster-failover when it runs
 
 # shellcheck source=cmake/progress.sh
 source "$(dirname "${BASH_SOURCE[0]}")/progress.sh"

@@ -230,9 +230,9 @@ class Loop {
       : plan_(plan),
         interval_(plan.rate > 0 ? static_cast<std::int64_t>(1e9 * plan.connections / plan.rate) : 0),
         poll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    for (int i = 0; i < plan.connections; ++i) {
-      connections_.push_back(
-          std::make_unique<Connection>(plan.endpoint, plan.signer, workload.client(static_cast<std::uint64_t>(i))));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(plan.connections); ++i) {
+      const auto& endpoint = plan.endpoints[i % plan.endpoints.size()];
+      connections_.push_back(std::make_unique<Connection>(endpoint, plan.signer, workload.client(i)));
     }
   }
 

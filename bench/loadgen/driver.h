@@ -19,7 +19,7 @@ struct Endpoint {
 };
 
 struct Plan {
-  Endpoint endpoint;
+  std::vector<Endpoint> endpoints;  // at least one; each connection is to one of them, in turn
   int connections = 1;
   double rate = 0;  // requests per second, all connections together; 0: the next when the last is answered
   std::chrono::nanoseconds warmup{};    // answered and checked, but not counted

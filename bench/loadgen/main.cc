@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stator/bench/driver.h"
 
@@ -16,9 +17,10 @@ using stator::bench::Outcome;
 using stator::bench::Plan;
 
 constexpr const char* kUsage =
-    "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000] [--path /] [--connections 1]\n"
+    "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000,8001] [--path /] [--connections 1]\n"
     "                      [--items 100000] [--first 0] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
     "                      [--rate 0] [--sign no]\n"
+    "Of several ports, each connection takes one, in turn.\n"
     "--rate: requests per second, 0 for as many as are answered.  --seconds 0 runs a workload that ends by itself\n"
     "(load) to its end.  --items is a multiple of 10; --first is where loading begins.  --sign yes: sign with\n"
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n";
@@ -30,6 +32,16 @@ std::chrono::nanoseconds seconds(const std::string& text) {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before there are threads
   return value == nullptr ? "" : value;
+}
+
+std::vector<int> numbers(std::string text) {
+  std::vector<int> found;
+  while (!text.empty()) {
+    std::size_t used = 0;
+    found.push_back(std::stoi(text, &used));
+    text.erase(0, used + 1);
+  }
+  return found;
 }
 
 std::string json_string(const std::string& text) {
@@ -78,18 +90,16 @@ int main(int argc, char** argv) {
       return 2;
     }
     Plan plan;
-    plan.endpoint.host = option("--host", plan.endpoint.host);
-    plan.endpoint.port = static_cast<std::uint16_t>(std::stoi(option("--port", "8000")));
-    plan.endpoint.path = option("--path", plan.endpoint.path);
+    for (const int port : numbers(option("--port", "8000"))) {
+      plan.endpoints.push_back({.host = option("--host", "127.0.0.1"),
+                                .port = static_cast<std::uint16_t>(port),
+                                .path = option("--path", "/")});
+    }
     plan.connections = std::stoi(option("--connections", "1"));
     plan.rate = std::stod(option("--rate", "0"));
     plan.warmup = seconds(option("--warmup", "0"));
     plan.duration = seconds(option("--seconds", "0"));
-    for (auto pids = option("--pids", ""); !pids.empty();) {
-      std::size_t used = 0;
-      plan.server_pids.push_back(std::stoi(pids, &used));
-      pids.erase(0, used + 1);
-    }
+    plan.server_pids = numbers(option("--pids", ""));
     std::optional<stator::bench::Signer> signer;
     if (option("--sign", "no") == "yes") {
       plan.signer = &signer.emplace(environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"));

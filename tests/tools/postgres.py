@@ -56,9 +56,10 @@ default_pool_size = 30
 
 
 class Postgres:
-    """A context manager.  It does not sync: nothing here pulls the plug."""
+    """A context manager.  It does not sync, since nothing here pulls the plug, unless `settings` say so."""
 
-    def __init__(self):
+    def __init__(self, **settings):
+        self.settings = {"fsync": "off", "shared_buffers": "32MB", "listen_addresses": "", **settings}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="stator-pg-", dir="/tmp"))  # a socket's path is short
         self.process = None
         self.user = None  # PostgreSQL refuses root
@@ -92,8 +93,8 @@ class Postgres:
     def start(self):
         with open(self.folder / "postgres.log", "ab") as log:
             self.process = subprocess.Popen(
-                [programs() / "postgres", "-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses=",
-                 "-c", "fsync=off", "-c", "shared_buffers=32MB"],
+                [programs() / "postgres", "-D", self.folder / "data", "-k", self.folder,
+                 *(f"--{name}={value}" for name, value in self.settings.items())],
                 cwd="/", stdout=log, stderr=log, **self.as_user())  # fmt: skip
         state = self.folder / "data" / "postmaster.pid"
         waiting.until(lambda: state.exists() and "ready" in state.read_text(), "PostgreSQL is ready", START_SECONDS)

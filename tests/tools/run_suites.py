@@ -421,8 +421,15 @@ def main(top, arguments):
     if whole:
         suites = [suite for suite in suites if not suite.soak and (arguments or suite.preset not in LONG_PRESETS)]
         arguments = []
-    elif arguments == ["--soak"]:
-        suites, arguments = [suite for suite in suites if suite.soak], []
+    elif arguments[:1] == ["--soak"]:
+        soak = [suite for suite in suites if suite.soak]
+        # The soak of `cluster` is `cluster-failover`.
+        suites = [suite for suite in soak if not arguments[1:] or any(f"{suite.name}-".startswith(f"{name}-") for name in arguments[1:])]
+        if not suites:
+            print(f"test: no soak suite is called {' or '.join(arguments[1:])}; there are {', '.join(suite.name for suite in soak)}",
+                  file=sys.stderr)  # fmt: skip
+            return 2
+        arguments = []
     for argument in arguments:
         if not any(suite.selected_by(argument) for suite in suites):
             print(f"test: no suite is called {argument}; ./test --list shows them", file=sys.stderr)

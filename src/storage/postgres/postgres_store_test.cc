@@ -634,23 +634,26 @@ TEST(PostgresStore, ReadsByTheIndex) {
   const auto connection = Connection::open(Libpq::load().value(), {.url = place.options().url, .settings = {}}).value();
   const Statements statements(place.options().schema);
   connection->add_once(kPlanSettings);
-  const std::vector<std::pair<const Statement*, int>> explained = {
-      {&statements.get, 3},
-      {&statements.pages.forward, 7},
-      {&statements.pages.backward, 7},
-      {&statements.pages.forward_to_end, 5},
-      {&statements.pages.backward_from_end, 5},
-      {&statements.merged_pages.forward, 7},
-      {&statements.merged_pages.backward_from_end, 5},
-      {&statements.erase_range, 5},
+  struct Case {
+    const Statement& statement;
+    std::string values;
   };
-  for (const auto& [statement, parameters] : explained) {
-    SCOPED_TRACE(statement->name);
-    connection->add_once(fmt::format("PREPARE explained_{} AS {}", statement->name, statement->sql));
-    const bool several = statement->sql.find("$1::int4[]") != std::string::npos;
-    std::string values = several ? "'{0}'" : "0";
-    for (int i = 2; i <= parameters; ++i) values += ", '1'";
-    connection->add_once(fmt::format("EXPLAIN EXECUTE explained_{}({})", statement->name, values));
+  const std::string range = "'1', '1', '1', '1'", keys = "'{}', '{}', '{}'";
+  for (const auto& [statement, values] : {Case{statements.get, "0, '1', '1'"},
+                                          {statements.pages.forward, "0, " + range + ", '1', '1'"},
+                                          {statements.pages.backward, "0, " + range + ", '1', '1'"},
+                                          {statements.pages.forward_to_end, "0, " + range},
+                                          {statements.pages.backward_from_end, "0, " + range},
+                                          {statements.merged_pages.forward, "'{0}', " + range + ", '1', '1'"},
+                                          {statements.merged_pages.backward_from_end, "'{0}', " + range},
+                                          {statements.erase_range, "'{0}', " + range},
+                                          {statements.get_all, "'{0}', " + keys},
+                                          {statements.counters, keys},
+                                          {statements.keys_changed, keys + ", '{}', '{}'"},
+                                          {statements.erase_keys, keys}}) {
+    SCOPED_TRACE(statement.name);
+    connection->add_once(fmt::format("PREPARE explained_{} AS {}", statement.name, statement.sql));
+    connection->add_once(fmt::format("EXPLAIN EXECUTE explained_{}({})", statement.name, values));
     const auto rows = connection->run();
     ASSERT_TRUE(rows) << rows.error().message;
     std::string plan;
