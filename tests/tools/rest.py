@@ -214,7 +214,7 @@ class Rest(unittest.TestCase):
         for one in running:
             one.join()
 
-    def eventually(self, condition):
+    def wait_until(self, condition):
         """Waits for the consistency manager, which works after the answer."""
         waiting.until(condition, "the changes are propagated", PATIENCE, 0.05)
 

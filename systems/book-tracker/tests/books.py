@@ -123,7 +123,7 @@ class Lists(Shelf):
     def book_of_its_own_millisecond(self, i):
         """Books that change in the same millisecond have no order by time."""
         book = self.ann.book(f"Book {i}", status=("SHELF", "READING", "READ")[i % 3])
-        self.eventually(lambda: f"{datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='milliseconds')[:23]}Z" > book["updatedAt"])
+        self.wait_until(lambda: f"{datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='milliseconds')[:23]}Z" > book["updatedAt"])
         return book
 
     def titles(self, path):

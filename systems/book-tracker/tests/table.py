@@ -50,9 +50,9 @@ class Deleting(ShelfAndTable):
                 self.ann.read(book, page)
         self.expect(self.ann("DELETE", f"/books/{gone['id']}"), 204)
         self.expect(self.ann("GET", f"/books/{gone['id']}/events"), 404)
-        self.eventually(lambda: not any(gone["id"] in key for key in self.sort_keys(subject)))
+        self.wait_until(lambda: not any(gone["id"] in key for key in self.sort_keys(subject)))
         self.assertEqual(len(self.sort_keys(subject)), 1 + 1 + 120)
-        self.eventually(lambda: not any(event["bookId"] == gone["id"] for event in self.ann.items("/activity?limit=100")))
+        self.wait_until(lambda: not any(event["bookId"] == gone["id"] for event in self.ann.items("/activity?limit=100")))
 
     def test_what_is_added_while_the_book_goes_fails_or_goes_with_it(self):
         subject = f"ann-{self.name}"
@@ -73,7 +73,7 @@ class Deleting(ShelfAndTable):
 
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             writers = [pool.submit(write, number) for number in range(16)]
-            self.eventually(lambda: len(self.sort_keys(subject)) > 40)
+            self.wait_until(lambda: len(self.sort_keys(subject)) > 40)
             deleted = self.ann("DELETE", f"/books/{book['id']}")
             while deleted.status == 409:
                 deleted = self.ann("DELETE", f"/books/{book['id']}")
@@ -81,7 +81,7 @@ class Deleting(ShelfAndTable):
             for writer in writers:
                 self.assertLessEqual(writer.result(), {201, 404})
             stop.set()
-        self.eventually(lambda: self.sort_keys(subject) == [])
+        self.wait_until(lambda: self.sort_keys(subject) == [])
 
 
 class DeletingAmidReading(Shelf):
@@ -114,7 +114,7 @@ class Kill(Shelf):
         self.expect(self.ann("GET", f"/books/{book['id']}"), 404)
         database = dynamo.Connection(re.search(r"API +(http://\S+)", self.app.welcome)[1])
         rows = lambda: database.items("Scan", TableName=TABLE)  # noqa: E731
-        self.eventually(lambda: rows() == [])
+        self.wait_until(lambda: rows() == [])
         database.close()
         self.app.stop()
         self.assertEqual(self.app.verify(), "0 rows, 0 findings, 0 repaired")

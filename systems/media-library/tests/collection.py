@@ -83,7 +83,7 @@ class Collections(Rest):
         book = self.ann.book(library, "x", CollectionId=foo, Order=1)
         self.ann.book(library, "Middle")
         self.ann.done("PATCH", f"{library}/collections/{foo}", {"Name": "Zoo"})
-        self.eventually(lambda: self.ann("GET", book).json["CollectionName"] == "Zoo")
+        self.wait_until(lambda: self.ann("GET", book).json["CollectionName"] == "Zoo")
         found = self.ann.items(f"{library}/items")
         self.assertEqual([one.get("Title") or one["Name"] for one in found], ["Middle", "Zoo"])
         self.assertEqual([one["Title"] for one in found[1]["items"]], ["x"])
@@ -94,7 +94,7 @@ class Collections(Rest):
         items = [self.ann.book(library, "b", CollectionId=foo, Order=1), self.ann.video(library, "v", CollectionId=foo)]
         self.ann.done("DELETE", f"{library}/collections/{foo}")
         for path in items:
-            self.eventually(lambda: not {"CollectionId", "CollectionName", "Order"} & set(self.ann("GET", path).json))
+            self.wait_until(lambda: not {"CollectionId", "CollectionName", "Order"} & set(self.ann("GET", path).json))
         self.assertEqual([one["Title"] for one in self.ann.items(f"{library}/items")], ["b", "v"])
         self.assertEqual(self.ann("GET", library).json["TotalItems"], 2)
 
@@ -123,7 +123,7 @@ class Order(Rest):
             self.expect(self.ann("PATCH", f"{library}/collections/{foo}", {"Name": f"Bar {turn}"}), 200)
             self.ann.book(library, CollectionId=foo)
             self.assertEqual(self.orders(library, foo), list(range(1, 302 + turn)))
-        self.eventually(lambda: {one["CollectionName"] for one in self.ann.items(f"{library}/collections/{foo}/items")} == {"Bar 2"})
+        self.wait_until(lambda: {one["CollectionName"] for one in self.ann.items(f"{library}/collections/{foo}/items")} == {"Bar 2"})
         nested = [one for one in self.ann.items(f"{library}/items?limit=100")]
         self.assertEqual([one["Order"] for collection in nested for one in collection["items"]], list(range(1, 304)))
 

@@ -61,7 +61,7 @@ class AtOnce(Rest):
 
         running = threading.Thread(target=load)
         running.start()
-        self.eventually(lambda: self.ann.items(f"{library}/collections"))
+        self.wait_until(lambda: self.ann.items(f"{library}/collections"))
         self.ann.done("DELETE", f"{library}/collections/{self.ann.items(f'{library}/collections')[0]['CollectionId']}")
         running.join()
         report = self.expect(done[0], 200).json
@@ -132,7 +132,7 @@ class Killed(Rest):
 
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
             running = [pool.submit(work, n) for n in range(CLIENTS)]
-            self.eventually(lambda: len(made) > 100 and len(libraries) > 20)
+            self.wait_until(lambda: len(made) > 100 and len(libraries) > 20)
             self.app.kill()
             stop.set()
             for one in running:

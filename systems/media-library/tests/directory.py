@@ -45,14 +45,14 @@ class Directory(Rest):
         book = self.ann.book(library)
         self.expect(self.ann("DELETE", "/me"), 204)
         self.expect(self.ann("GET", "/me"), 404)
-        self.eventually(lambda: self.ann("GET", library).status == 404 and self.ann("GET", book).status == 404)
+        self.wait_until(lambda: self.ann("GET", library).status == 404 and self.ann("GET", book).status == 404)
         self.assertEqual(self.ann.items("/libraries"), [])
         self.bob.register("Bob", self.address("ann"))
 
     def comes_back(self, user, who):
         """What went with the former user goes first."""
         body = {"Name": who.capitalize(), "Email": self.address(who)}
-        self.eventually(lambda: self.expect_one_of(user("PUT", "/me", body), 201, 409).status == 201)
+        self.wait_until(lambda: self.expect_one_of(user("PUT", "/me", body), 201, 409).status == 201)
 
     def expect_one_of(self, answer, *statuses):
         self.assertIn(answer.status, statuses, answer.body)
@@ -66,8 +66,8 @@ class Directory(Rest):
         self.expect(ann("DELETE", "/me"), 204)
         self.comes_back(ann, "ann")
         self.assertEqual(ann.items("/libraries"), [])
-        self.eventually(lambda: ann("GET", book).status == 404 and ann.items("/items") == [])
-        self.eventually(lambda: bob.items("/libraries") == [])
+        self.wait_until(lambda: ann("GET", book).status == 404 and ann.items("/items") == [])
+        self.wait_until(lambda: bob.items("/libraries") == [])
 
     def test_who_comes_back_is_refused_until_the_last_row_is_gone_and_begins_empty(self):
         ann = self.joined("ann")
@@ -85,7 +85,7 @@ class Directory(Rest):
                 self.assertEqual(self.expect(answer, 409, "StillGoing").headers["Retry-After"], "1")
             return answer.status == 201
 
-        self.eventually(is_back)
+        self.wait_until(is_back)
         for path in ("/items", "/libraries", "/search?q=title"):
             self.assertEqual(ann.items(path), [], path)
 
@@ -100,20 +100,20 @@ class Directory(Rest):
         library = self.ann.library()
         book = self.ann.book(library)
         self.ann.register("Ann", self.address("ann"))
-        self.eventually(lambda: self.ann("GET", library).json.get("OwnerName") == "Ann")
+        self.wait_until(lambda: self.ann("GET", library).json.get("OwnerName") == "Ann")
         self.expect(self.ann("DELETE", "/me"), 204)
         self.comes_back(self.ann, "ann")
         self.assertEqual(self.ann.items("/libraries"), [])
-        self.eventually(lambda: self.ann("GET", book).status == 404)
+        self.wait_until(lambda: self.ann("GET", book).status == 404)
 
     def test_a_library_that_is_made_after_leaving_stays(self):
         self.ann.register("Ann", self.address("ann"))
         old = self.ann.library("Old")
         self.expect(self.ann("DELETE", "/me"), 204)
         new = self.ann.library("New")
-        self.eventually(lambda: self.ann("GET", old).status == 404)
+        self.wait_until(lambda: self.ann("GET", old).status == 404)
         self.comes_back(self.ann, "ann")
-        self.eventually(lambda: self.ann("GET", new).json.get("OwnerName") == "Ann")
+        self.wait_until(lambda: self.ann("GET", new).json.get("OwnerName") == "Ann")
 
 
 class SignIn(Rest):
@@ -158,7 +158,7 @@ class SignIn(Rest):
         self.expect(self.mal("DELETE", "/me"), 404)
         library = self.mal.library()
         self.expect(self.mal("DELETE", "/me"), 204)
-        self.eventually(lambda: self.mal("GET", "/me").status == 200)
+        self.wait_until(lambda: self.mal("GET", "/me").status == 200)
         self.expect(self.mal("GET", library), 404)
 
     def test_gives_an_address_if_the_token_has_none_and_a_name_if_it_has_no_name(self):

@@ -112,7 +112,7 @@ class Keys(Rest):
             rows = self.table.items("Scan", TableName="MediaLibrary", ConsistentRead=True)
             return [row for row in rows if any(name in str(value) for value in row.values())]
 
-        self.eventually(lambda: left() == [])
+        self.wait_until(lambda: left() == [])
 
     def test_an_import_keeps_others_away_for_a_while_and_not_for_good(self):
         library = self.ann.library()

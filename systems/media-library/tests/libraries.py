@@ -91,11 +91,11 @@ class Libraries(Rest):
         self.ann.done("POST", f"{library}/share", {"email": self.address("bob")})
         self.ann.done("DELETE", library)
         gone = [library, book, f"{library}/collections/{collection}", f"{item}/events", f"{library}/items", f"{library}/collections", f"{library}/export"]
-        self.eventually(lambda: all(self.ann("GET", path).status == 404 for path in gone))
-        self.eventually(lambda: bob.items("/libraries") == [] and bob.items("/shared-libraries") == [])
-        self.eventually(lambda: self.ann.items("/lent") == [])
+        self.wait_until(lambda: all(self.ann("GET", path).status == 404 for path in gone))
+        self.wait_until(lambda: bob.items("/libraries") == [] and bob.items("/shared-libraries") == [])
+        self.wait_until(lambda: self.ann.items("/lent") == [])
         self.expect(self.ann("GET", kept), 200)
-        self.eventually(lambda: [one["ItemId"] for one in self.ann.items("/items")] == [kept.rsplit("/", 1)[1]])
+        self.wait_until(lambda: [one["ItemId"] for one in self.ann.items("/items")] == [kept.rsplit("/", 1)[1]])
 
     def test_a_new_name_reaches_every_copy(self):
         bob = self.joined("bob")
@@ -105,15 +105,15 @@ class Libraries(Rest):
         ann.done("POST", f"{library}/share", {"email": self.address("bob")})
         ann.done("PATCH", library, {"LibraryName": "New"})
         ann.register("Anna", self.address("ann"))
-        self.eventually(lambda: (ann("GET", book).json["LibraryName"], ann("GET", book).json["OwnerName"]) == ("New", "Anna"))
-        self.eventually(lambda: (bob.items("/libraries")[0]["LibraryName"], bob.items("/libraries")[0]["SharedFromName"]) == ("New", "Anna"))
+        self.wait_until(lambda: (ann("GET", book).json["LibraryName"], ann("GET", book).json["OwnerName"]) == ("New", "Anna"))
+        self.wait_until(lambda: (bob.items("/libraries")[0]["LibraryName"], bob.items("/libraries")[0]["SharedFromName"]) == ("New", "Anna"))
         self.assertEqual(ann("GET", library).json["OwnerName"], "Anna")
 
     def test_who_registers_late_gives_his_name_to_what_he_has(self):
         book = self.ann.book(self.ann.library())
         self.assertNotIn("OwnerName", self.ann("GET", book).json)
         self.joined("ann")
-        self.eventually(lambda: self.ann("GET", book).json.get("OwnerName") == "Ann")
+        self.wait_until(lambda: self.ann("GET", book).json.get("OwnerName") == "Ann")
 
 
 class Strangers(Rest):

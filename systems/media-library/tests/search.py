@@ -13,7 +13,7 @@ class Search(Rest):
 
     def eventually(self, expected, text, user=None):
         """A stream that is elsewhere may be a moment behind."""
-        self.eventually(lambda: self.find(text, user) == expected)
+        self.wait_until(lambda: self.find(text, user) == expected)
 
     def setUp(self):
         super().setUp()
@@ -44,7 +44,7 @@ class Search(Rest):
 
     def test_titles_come_first(self):
         self.ann.book(self.library, "Weis, a life")
-        self.eventually(lambda: len(self.find("weis")) == 3)
+        self.wait_until(lambda: len(self.find("weis")) == 3)
         self.assertEqual(self.find("weis")[0], "Weis, a life")
 
     def test_what_changes_is_found_as_it_is(self):
@@ -53,14 +53,14 @@ class Search(Rest):
         self.eventually(["Dragons of Autumn Twilight"], "twilight")
         self.assertEqual(self.find("crepuscule"), [])
         self.ann.done("PATCH", f"{self.library}/collections/{self.dragons}", {"Name": "Krynn"})
-        self.eventually(lambda: len(self.find("krynn")) == 2 and self.find("dragonlance") == [])
+        self.wait_until(lambda: len(self.find("krynn")) == 2 and self.find("dragonlance") == [])
         self.ann.done("DELETE", self.autumn)
         self.eventually([], "twilight")
         self.ann.done("DELETE", self.library)
         self.eventually([], "stalker")
 
     def test_answers_have_whole_items_page_by_page(self):
-        self.eventually(lambda: len(self.find("dragons")) == 2)
+        self.wait_until(lambda: len(self.find("dragons")) == 2)
         found = self.ann.done("GET", "/search?q=automne")["items"][0]
         self.assertEqual(found, self.ann.done("GET", self.autumn))
         self.assertEqual(self.find("d", limit=1), self.find("d"))
@@ -103,7 +103,7 @@ class Search(Rest):
         self.assertEqual(self.find("dragons", bob), [])
         self.ann.done("POST", f"{self.library}/share", {"email": self.address("bob")})
         bob.book(bob.library(), "Dragons of Bob")
-        self.eventually(lambda: len(self.find("dragons", bob)) == 3)
+        self.wait_until(lambda: len(self.find("dragons", bob)) == 3)
         self.assertNotIn("Dragons of my own", self.find("dragons", bob))
         self.assertEqual(self.find("dragons", bob, limit=1), self.find("dragons", bob))
         self.assertEqual(len(self.find("dragons")), 3)

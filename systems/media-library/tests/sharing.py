@@ -109,7 +109,7 @@ class Sharing(Rest):
     def test_a_recipient_who_is_gone_blocks_nothing(self):
         self.share()
         self.bob.done("DELETE", "/me")
-        self.eventually(lambda: self.bob.items("/libraries") == [])
+        self.wait_until(lambda: self.bob.items("/libraries") == [])
         self.unshare()
         self.assertNotIn("SharedTo", self.ann("GET", self.library).json)
 
@@ -117,12 +117,12 @@ class Sharing(Rest):
         self.share()
         self.bob.done("DELETE", "/me")
         self.expect(self.ann("DELETE", self.library), 204)
-        self.eventually(lambda: self.bob.items("/shared-libraries") == [])
+        self.wait_until(lambda: self.bob.items("/shared-libraries") == [])
 
     def test_who_comes_back_can_be_shared_with_again(self):
         self.share()
         self.bob.done("DELETE", "/me")
-        self.eventually(lambda: self.bob.items("/shared-libraries") == [])
+        self.wait_until(lambda: self.bob.items("/shared-libraries") == [])
         self.joined("bob")
         self.assertEqual(self.share().json["SharedTo"], [self.address("bob")])
         self.expect(self.bob("GET", self.library), 200)

@@ -203,7 +203,7 @@ class CutOff(Rest):
             if client < len(libraries):
                 send(libraries[client])
             else:
-                self.eventually(lambda: sum(self.ann("GET", library).json["TotalItems"] for library in libraries) >= 50)
+                self.wait_until(lambda: sum(self.ann("GET", library).json["TotalItems"] for library in libraries) >= 50)
                 enough()
 
         self.kill_amid(work, clients=len(libraries) + 1)

@@ -38,7 +38,7 @@ class Rows(rest.AtStator, shops_rest.ShopsRest):
                                            ExpressionAttributeValues={":p": {"S": "SHOP#gone.example"}})  # fmt: skip
         self.assertEqual(len(rows()), 251)
         self.expect(self.bot("DELETE", "/shops/gone.example"), 204)
-        self.eventually(lambda: rows() == [])
+        self.wait_until(lambda: rows() == [])
 
     def test_a_long_url_is_under_its_hash(self):
         self.shop(domain="example.com")

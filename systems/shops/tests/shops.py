@@ -100,7 +100,7 @@ class Shops(shops_rest.ShopsRest):
                 self.assertEqual(answer.headers["Retry-After"], "1")
             return answer.status == 201
 
-        self.eventually(is_back)
+        self.wait_until(is_back)
         self.assertTrue(refused)
         self.assertEqual(self.all_pages(f"/shops/{self.domain}/urls"), [])
         self.upsert("/0", "/new")

@@ -91,7 +91,7 @@ class WorkQueue(shops_rest.ShopsRest):
         self.assertEqual(self.claimed(seconds=1), "never")
         due = lambda: [shop["domain"].split(".")[0] for shop in self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]]
         self.assertEqual(due(), ["late"])
-        self.eventually(lambda: due() == ["never", "late"])
+        self.wait_until(lambda: due() == ["never", "late"])
         self.assertEqual(self.claimed(), "never")
 
     def test_a_lease_that_moves_does_not_break_somebodys_edit(self):
@@ -124,14 +124,14 @@ class WorkQueue(shops_rest.ShopsRest):
         self.add("a", last_crawled="2026-01-01T00:00:00Z")
         self.assertEqual([self.claimed(seconds=2), self.claimed(seconds=1)], ["a", "b"])
         due = lambda: [shop["domain"].split(".")[0] for shop in self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]]
-        self.eventually(lambda: due() == ["a", "b", "c"])
+        self.wait_until(lambda: due() == ["a", "b", "c"])
         self.assertEqual([self.claimed() for _ in range(4)], ["a", "b", "c", None])
 
     def test_a_dead_workers_lease_expires(self):
         self.add("a")
         dead = self.claim(seconds=1).json
         self.assertIsNone(self.claimed())
-        self.eventually(lambda: self.claimed() == "a")
+        self.wait_until(lambda: self.claimed() == "a")
         self.expect(self.release("complete", dead), 409, "LeaseLost")
 
     def test_bad_claims_are_refused(self):

@@ -201,7 +201,7 @@ class Rows(DeskAndTable):
         self.assertAlmostEqual(due, time.time() + 30 * 86400, delta=600)
         self.database.ok("UpdateItem", TableName=TABLE, Key=key, UpdateExpression="SET PurgeAt = :past",
                          ExpressionAttributeValues={":past": {"N": str(int(time.time()) - 5)}})  # fmt: skip
-        self.eventually(lambda: self.keys(f"{user}#STORY#{story['id']}") == [] and self.keys(f"DELETED#{user}") == [])
+        self.wait_until(lambda: self.keys(f"{user}#STORY#{story['id']}") == [] and self.keys(f"DELETED#{user}") == [])
         self.expect(self.ann("POST", f"{path}/restore"), 404)
 
     def test_sixteen_who_delete_and_restore_leave_one_whole_story(self):

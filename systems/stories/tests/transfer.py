@@ -311,7 +311,7 @@ class CutOff(DeskAndTable):
 
         sender = threading.Thread(target=send)
         sender.start()
-        self.eventually(lambda: len(parts()) > 100)
+        self.wait_until(lambda: len(parts()) > 100)
         self.assertEqual(self.ann.items("/stories"), [], "it is in no list while it is being written")
         self.expect(self.ann("GET", f"/stories/{parts()[0].rsplit('#', 1)[1]}"), 404)
         self.app.kill()
@@ -327,7 +327,7 @@ class CutOff(DeskAndTable):
         self.assertLess(due, time.time() + 3700)
         self.database.ok("UpdateItem", TableName=TABLE, Key=key, UpdateExpression="SET PurgeAt = :past",
                          ExpressionAttributeValues={":past": {"N": str(int(time.time()) - 5)}})  # fmt: skip
-        self.eventually(lambda: parts() == [])
+        self.wait_until(lambda: parts() == [])
         self.app.stop()
         self.assertIn(" 0 findings", self.app.verify())
         self.app.start()

@@ -59,7 +59,7 @@ class CutOff(watch_rest.WatchRest):
         def clone(client, enough):
             if client > 0:
                 self.bob("POST", f"/watchlists/{self.original}/clone", {"isPublic": True})
-            self.eventually(self.copies)
+            self.wait_until(self.copies)
             enough()
 
         self.kill_amid(clone)
@@ -73,7 +73,7 @@ class CutOff(watch_rest.WatchRest):
             key = {name: row[name] for name in ("PK", "SK")}
             self.database.ok("UpdateItem", TableName=TABLE, Key=key, UpdateExpression="SET expiresAt = :past",
                              ExpressionAttributeValues={":past": {"N": str(int(time.time()) - 5)}})  # fmt: skip
-        self.eventually(lambda: not any(self.rows_of(row["watchlistId"]["S"]) for row in cut_off))
+        self.wait_until(lambda: not any(self.rows_of(row["watchlistId"]["S"]) for row in cut_off))
 
     def test_a_whole_copy_is_there_to_stay(self):
         copy = self.expect(self.bob("POST", f"/watchlists/{self.original}/clone", {"isPublic": True}), 201).json

@@ -59,4 +59,4 @@ class Content(watch_rest.WatchRest):
         self.expect(self.ann("DELETE", f"/watchlists/{listed}/items/MOVIE/{movie}"), 204)
         self.expect(self.ann("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": 5}), 201)
         self.expect(self.admin("DELETE", f"/movies/{movie}"), 204)
-        self.eventually(lambda: self.get(self.ann, "/me/ratings")["items"] == [])
+        self.wait_until(lambda: self.get(self.ann, "/me/ratings")["items"] == [])

@@ -42,15 +42,15 @@ class Social(watch_rest.WatchRest):
         self.assertEqual(set(self.followed(self.bob)), {(first, False), (second, False), (third, False)})
         self.change(third)
         self.change(first)
-        self.eventually(lambda: self.followed(self.bob) == [(first, True), (third, True), (second, False)])
+        self.wait_until(lambda: self.followed(self.bob) == [(first, True), (third, True), (second, False)])
         waiting.until_next_millisecond()
         self.expect(self.ann("PATCH", f"/watchlists/{second}", {"title": "Second to none"}), 200)
-        self.eventually(lambda: self.followed(self.bob) == [(second, True), (first, True), (third, True)])
+        self.wait_until(lambda: self.followed(self.bob) == [(second, True), (first, True), (third, True)])
         seen = self.expect(self.bob("POST", f"/me/followed/{first}/seen", {}), 200).json
         self.assertEqual((seen["unseen"], "announcedAt" in seen), (False, False))
         self.assertEqual(self.followed(self.bob), [(second, True), (first, False), (third, True)], "what was seen keeps its place")
         self.change(first)
-        self.eventually(lambda: self.followed(self.bob) == [(first, True), (second, True), (third, True)])
+        self.wait_until(lambda: self.followed(self.bob) == [(first, True), (second, True), (third, True)])
 
     def test_what_changed_after_a_user_looked_is_still_unseen(self):
         listed = self.list_of(self.ann)
@@ -60,9 +60,9 @@ class Social(watch_rest.WatchRest):
         self.change(listed)
         see = lambda body: self.bob("POST", f"/me/followed/{listed}/seen", body)
         self.expect(see({"until": looked}), 200)
-        self.eventually(lambda: see({"until": looked}).json["unseen"] is True)  # once the second change has reached the follower
+        self.wait_until(lambda: see({"until": looked}).json["unseen"] is True)  # once the second change has reached the follower
         latest = self.get(self.bob, "/me/followed")["items"][0]["watchlist"]["updatedAt"]
-        self.eventually(lambda: see({"until": latest}).json["unseen"] is False)
+        self.wait_until(lambda: see({"until": latest}).json["unseen"] is False)
         self.assertEqual(self.expect(see({"until": looked}), 200).json["seenAt"], latest, "what was seen stays seen")
         self.assertEqual(set(self.expect(see({"until": "2999-01-01T00:00:00Z"}), 400, "Invalid").problems()), {"until"})
         self.expect(self.ann("POST", f"/me/followed/{listed}/seen", {}), 404)
@@ -74,10 +74,10 @@ class Social(watch_rest.WatchRest):
         self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": False}), 200)
         self.change(listed)
         self.change(other)
-        self.eventually(lambda: self.followed(self.bob) == [(other, True), (listed, False)])
+        self.wait_until(lambda: self.followed(self.bob) == [(other, True), (listed, False)])
         self.assertNotIn("updatedAt", str([one for one in self.get(self.bob, "/me/followed")["items"] if one["watchlistId"] == listed]))
         self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": True}), 200)
-        self.eventually(lambda: self.followed(self.bob) == [(listed, True), (other, True)])
+        self.wait_until(lambda: self.followed(self.bob) == [(listed, True), (other, True)])
 
     def test_a_change_reaches_all_followers(self):
         listed = self.list_of(self.ann)
@@ -86,7 +86,7 @@ class Social(watch_rest.WatchRest):
             self.expect(self.register(person, f"p{i}-{self.name}"), 201)
             self.expect(person("POST", "/me/followed", {"watchlistId": listed}), 201)
         self.change(listed)
-        self.eventually(lambda: all(self.followed(person) == [(listed, True)] for person in people))
+        self.wait_until(lambda: all(self.followed(person) == [(listed, True)] for person in people))
         self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["followers"], 30)
 
     def test_reviews_can_be_read_by_everyone(self):
@@ -112,15 +112,15 @@ class Social(watch_rest.WatchRest):
         for missing in ("/movies/nothing/reviews", f"/shows/{movie}/reviews"):
             self.expect(self.nobody("GET", missing), 404)
         self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": f"New {self.name}"[:50]}), 200)
-        self.eventually(lambda: self.get(self.nobody, f"/movies/{movie}/reviews")["items"][0]["username"] == f"New {self.name}"[:50])
+        self.wait_until(lambda: self.get(self.nobody, f"/movies/{movie}/reviews")["items"][0]["username"] == f"New {self.name}"[:50])
 
     def test_a_deleted_list_is_gone_from_everywhere(self):
         listed = self.list_of(self.ann, self.movie())
         self.expect(self.bob("POST", "/me/saved", {"watchlistId": listed}), 201)
         self.expect(self.bob("POST", f"/watchlists/{listed}/comments", {"text": "!"}), 201)
         self.expect(self.ann("DELETE", f"/watchlists/{listed}"), 204)
-        self.eventually(lambda: self.get(self.bob, "/me/saved")["items"] == [])
-        self.eventually(lambda: self.get(self.bob, "/me/comments")["items"] == [])
+        self.wait_until(lambda: self.get(self.bob, "/me/saved")["items"] == [])
+        self.wait_until(lambda: self.get(self.bob, "/me/comments")["items"] == [])
 
     def test_ratings_have_an_exact_average_and_count(self):
         movie = self.movie()
@@ -156,7 +156,7 @@ class Social(watch_rest.WatchRest):
             self.expect(self.register(pair[1], f"p{pair[0]}-{self.name}"), 201)
             for rating in (1, 2.5, (pair[0] + 1) / 2):
                 # Who loses the race for the movie's row too often is told so, and tries again.
-                self.eventually(lambda: pair[1]("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}).status in (200, 201))
+                self.wait_until(lambda: pair[1]("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}).status in (200, 201))
 
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             list(pool.map(work, enumerate(people)))

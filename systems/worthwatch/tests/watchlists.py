@@ -91,26 +91,26 @@ class Watchlists(watch_rest.WatchRest):
         self.expect(self.ann("POST", "/me/curator/apply"), 200)
         self.expect(self.admin("POST", f"/users/{me}/curator/approve"), 200)
         in_feed = lambda: any(one["watchlistId"] == listed for one in self.all_pages(self.nobody, "/watchlists"))
-        self.eventually(in_feed)
+        self.wait_until(in_feed)
         self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
-        self.eventually(lambda: not in_feed())
-        self.eventually(lambda: self.get(self.bob, f"/users/{me}/watchlists")["items"] == [])
+        self.wait_until(lambda: not in_feed())
+        self.wait_until(lambda: self.get(self.bob, f"/users/{me}/watchlists")["items"] == [])
         self.assertEqual(len(self.get(self.ann, "/me/watchlists")["items"]), 1)
         self.expect(self.admin("POST", f"/users/{me}/curator/approve"), 200)
-        self.eventually(in_feed)
+        self.wait_until(in_feed)
 
     def test_lists_of_somebody_who_is_no_curator_can_be_taken_out_of_discovery(self):
         listed, me = self.list_of(self.ann), self.ids[self.ann]
         public = lambda: [one["watchlistId"] for one in self.all_pages(self.nobody, "/watchlists")]
         self.assertIn(listed, public())
         self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
-        self.eventually(lambda: listed not in public())
+        self.wait_until(lambda: listed not in public())
         self.assertEqual(self.get(self.nobody, f"/users/{me}/watchlists")["items"], [])
 
     def test_a_renamed_curator_is_renamed_on_their_lists(self):
         listed = self.list_of(self.ann)
         self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": f"New {self.name}"[:50]}), 200)
-        self.eventually(lambda: self.get(self.nobody, f"/watchlists/{listed}")["curatorName"] == f"New {self.name}"[:50])
+        self.wait_until(lambda: self.get(self.nobody, f"/watchlists/{listed}")["curatorName"] == f"New {self.name}"[:50])
 
     def test_a_clone_has_the_items_in_order_and_belongs_to_the_caller(self):
         movies = [self.movie() for _ in range(3)]
