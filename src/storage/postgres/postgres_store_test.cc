@@ -501,7 +501,7 @@ TEST(PostgresStore, CountsWhatItAsksOfTheServer) {
 TEST_F(SharedStores, CountConflictsAndWaitsForLocks) {
   Batch late;
   late.depends_on(Bytes("a"));
-  late.read_at(b_->last_commit());
+  late.read_at(b_->read_point());
   late.put("b", "1");
   ASSERT_TRUE(put_at(*a_, "a", "1"));
   EXPECT_EQ(b_->commit(std::move(late)).error().code, ErrorCode::Conflict);
@@ -662,7 +662,7 @@ TEST(PostgresStore, ReadsByTheIndex) {
     EXPECT_NE(plan.find("AND (head "), std::string::npos) << plan;
     EXPECT_EQ(plan.find("Seq Scan"), std::string::npos) << plan;
     // Pages of several lanes are sorted, and each of them comes from its index.
-    if (!statement->name.starts_with("merged")) {
+    if (!statement.name.starts_with("merged")) {
       EXPECT_EQ(plan.find("->  Sort "), std::string::npos) << plan;
     }
   }
