@@ -364,11 +364,12 @@ Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connectio
 
 void PostgresStore::watch(const std::stop_token& stop) {
   for (int round = 1; options_.clock->wait(kPingInterval, stop); ++round) {
-    look(round % kSizeEvery == 0);
     // Who commits finds out by itself.
-    if (!commit_mutex_.try_lock()) continue;
-    ping();
-    commit_mutex_.unlock();
+    if (commit_mutex_.try_lock()) {
+      ping();
+      commit_mutex_.unlock();
+    }
+    look(round % kSizeEvery == 0);
   }
 }
 
@@ -695,7 +696,8 @@ void PostgresStore::set_health(StoreHealth health) const {
 }
 
 void PostgresStore::note_unreachable(const Error& error) const {
-  if (health().trouble == StoreTrouble::None) log::warning("store_unreachable", {{"cause", error.message}});
+  // Once for each cause: it is tried each second.
+  if (health().cause != error.message) log::warning("store_unreachable", {{"cause", error.message}});
   set_health({.trouble = StoreTrouble::Unreachable, .cause = error.message});
 }
 
