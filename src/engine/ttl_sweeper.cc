@@ -182,6 +182,7 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
 }
 
 void TtlSweeper::run(const std::stop_token& stop) {
+  std::string told;  // why the last round failed: a store that is gone for an hour is told of once
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(sleep_mutex_);
@@ -189,9 +190,10 @@ void TtlSweeper::run(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return;
     try {
-      if (const auto swept = sweep(stop); !swept) {
-        log::warning("expired_items_not_deleted", {{"cause", swept.error().message}});
-      }
+      const auto swept = sweep(stop);
+      const auto cause = swept ? std::string() : swept.error().message;
+      if (!swept && cause != told) log::warning("expired_items_not_deleted", {{"cause", cause}});
+      told = cause;
     } catch (const std::exception& exception) {
       log::error("expired_items_not_deleted", {{"cause", exception.what()}});
     }

@@ -573,9 +573,10 @@ Result<void> apply_flags(const std::vector<std::pair<std::string, std::string>>&
     if (before != loaded.origins.end() && before->second == Origin::Flag) {
       return usage_error(fmt::format("{} is given twice", setting->flag()));
     }
-    if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
-      return usage_error(fmt::format("{} {}", setting->flag(), wrong));
-    }
+    auto wrong = assign(*setting, text, loaded.config);
+    // --store "$URL" without the variable must not mean the data folder.
+    if (name == "store" && text.empty()) wrong = "expects an address, not an empty one";
+    if (!wrong.empty()) return usage_error(fmt::format("{} {}", setting->flag(), wrong));
     loaded.origins.insert_or_assign(name, Origin::Flag);
   }
   return {};

@@ -247,6 +247,8 @@ TEST_F(ConfigTest, DataIsInOnePlace) {
 
 TEST_F(ConfigTest, AStoreIsAPostgresDatabase) {
   EXPECT_TRUE(load_config({.flags = {{"store", "postgresql://db1,db2:5433/stator?sslmode=verify-full"}}}));
+  EXPECT_EQ(load_config({.flags = {{"store", ""}}}).error().message, "--store expects an address, not an empty one");
+  EXPECT_TRUE(load_config({.environment = {{"STATOR_STORE", ""}}})) << "an empty variable is none";
   const auto wrong = load_config({.flags = {{"store", "mysql://me:secret@db/stator"}}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message,

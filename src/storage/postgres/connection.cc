@@ -23,6 +23,18 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+// libpq repeats the parts of an address that it does not understand, and those can be a password.
+std::string without_quotations(std::string_view text) {
+  std::string kept;
+  bool quoted = false;
+  for (const char each : text) {
+    if (each == '"') quoted = !quoted;
+    if (!quoted && each != '"') kept += each;
+    if (quoted && each == '"') kept += "...";
+  }
+  return kept;
+}
+
 struct Option {
   std::string keyword, value;
 };
@@ -31,7 +43,7 @@ Result<std::vector<Option>> parsed_url(const Libpq& libpq, const std::string& ur
   char* error = nullptr;
   PQconninfoOption* parsed = libpq.PQconninfoParse(url.c_str(), &error);
   if (parsed == nullptr) {
-    const auto why = one_line(error == nullptr ? "no memory" : error);
+    const auto why = without_quotations(one_line(error == nullptr ? "no memory" : error));
     if (error != nullptr) libpq.PQfreemem(error);
     return usage_error(fmt::format("the address of the store cannot be read: {}", why));
   }

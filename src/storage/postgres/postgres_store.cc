@@ -300,11 +300,11 @@ void PostgresStore::give_back(const std::vector<std::size_t>& sessions) {
 
 void PostgresStore::watch(const std::stop_token& stop) {
   for (int round = 1; parts_.options.clock->wait(kPingInterval, stop); ++round) {
+    if (const auto first = take_first_session()) {
+      const SessionLease session(*this, {*first});
+      ping(*sessions_[*first]);
+    }
     look(round % kSizeEvery == 0);
-    const auto first = take_first_session();
-    if (!first) continue;
-    const SessionLease session(*this, {*first});
-    ping(*sessions_[*first]);
   }
 }
 

@@ -681,6 +681,13 @@ TEST(PostgresStore, TellsWhatIsWrongWithAnAddress) {
   const auto wrong = open_postgres_store({.url = "postgres://db/app?colour=red"});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::Usage);
+  EXPECT_EQ(wrong.error().message, "the address of the store cannot be read: invalid URI query parameter: ...");
+  for (const auto* url : {"postgres://me:s3%zzcret@db/app", "postgres://me:s3cret@[db/app",
+                          "postgres://db:s3cret@x:y:z", "postgres://db/app?password=s3cret&s3cret"}) {
+    const auto repeated = open_postgres_store({.url = url});
+    ASSERT_FALSE(repeated);
+    EXPECT_EQ(repeated.error().message.find("cret"), std::string::npos) << repeated.error().message;
+  }
   const auto nobody = open_postgres_store({.url = "postgres://stator@/app?host=/nowhere"});
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::Storage);

@@ -67,7 +67,8 @@ void StoreCondition::set_health(StoreHealth health) {
 }
 
 void StoreCondition::note_unreachable(const Error& error) {
-  if (health().trouble == StoreTrouble::None) log::warning("store_unreachable", {{"cause", error.message}});
+  // Once for each cause: it is tried each second.
+  if (health().cause != error.message) log::warning("store_unreachable", {{"cause", error.message}});
   set_health({.trouble = StoreTrouble::Unreachable, .cause = error.message});
 }
 
