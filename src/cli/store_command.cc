@@ -44,8 +44,8 @@ Options:
   --store URL
       The database, such as postgres://host/database; else from $STATOR_STORE, else from stator.yaml.
   --lanes N
-      How many lanes the tables have: 1 (default), 2, 4, 8, 16, 32 or 64.  Writes in different lanes do not wait for each
-      other.  It cannot be changed later.
+      How many lanes the tables have: 1 (default), 2, 4, 8, 16, 32 or 64.  Writes in different lanes do not wait for
+      each other.  It cannot be changed later.
   --print
       Print the statements, for psql for example, and change nothing.
   --config FILE
