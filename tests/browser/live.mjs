@@ -200,8 +200,12 @@ for (const dark of [false, true]) {
     const other = await open(server, { dark });
     for (const [path, sign] of [["/live", ".grid-row"], ["/live?tab=charts", "canvas"], ["/live?tab=partitions", "tbody tr"], ["/streams", "tbody tr"], ["/streams/Music", ".change"], [fromTime(Date.now() / 1000 - 60), ".change"]]) {
       await other.go(path);
-      await dynamo("GetItem", { TableName: "Music", Key: { Artist: { S: "Hot" } } });
-      await other.page.locator(sign).first().waitFor();
+      // Requests are recorded only while somebody looks, and the page may not have asked for them yet.
+      for (const deadline = Date.now() + 20_000; ; ) {
+        await dynamo("GetItem", { TableName: "Music", Key: { Artist: { S: "Hot" } } });
+        const shown = other.page.locator(sign).first().waitFor({ timeout: 1000 });
+        if (await shown.then(() => true, (error) => Date.now() > deadline && Promise.reject(error))) break;
+      }
       assert.deepEqual(await violations(other.page), [], path);
     }
     await other.context.close();
