@@ -89,8 +89,6 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
 
   rocks.write_buffer_size = options.write_buffer_bytes;
   rocks.max_write_buffer_number = 3;
-  // Each file that is not sorted into the others is one more search for every query.
-  rocks.level0_file_num_compaction_trigger = 3;
   // Most reads find nothing in a write buffer.
   rocks.memtable_whole_key_filtering = true;
   rocks.memtable_prefix_bloom_size_ratio = 0.02;
