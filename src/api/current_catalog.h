@@ -76,7 +76,10 @@ void run_on_current(CallContext call, Asked request, Done<typename Asked::Answer
           auto& database = context.engine();
           const bool was_queued = !*running || caller != std::this_thread::get_id();
           if (!was_queued) ignore_error(database.catch_up(), "the answer says that something is wrong");
-          const bool had_no_effect = !was_queued || answer.error().name() == "ResourceNotFoundException";
+          // A batch that is throttled may have been written in part.
+          const bool throttled = answer.error().name() == "ProvisionedThroughputExceededException";
+          const bool had_no_effect =
+              (!was_queued && !throttled) || answer.error().name() == "ResourceNotFoundException";
           if (had_no_effect && database.epoch() != epoch) {
             return run_on_current(std::move(context), std::move(again), std::move(done), attempt + 1);
           }

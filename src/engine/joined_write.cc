@@ -12,12 +12,16 @@ void JoinedWrite::finish(const std::vector<std::size_t>& places, Result<WriteOut
   {
     MutexLock lock(mutex_);
     if (part) {
+      some_written_ = some_written_ || part->written;
       outcome_.written = outcome_.written && part->written;
       for (std::size_t i = 0; i < places.size(); ++i) outcome_.actions[places[i]] = std::move(part->actions[i]);
     } else if (!error_) {
       error_ = std::move(part).error();
     }
     if (--parts_left_ > 0) return;
+    if (error_ && some_written_) {
+      error_ = Error{ErrorCode::Busy, "A part of the batch was written, and a part was not; send it again"};
+    }
     whole = error_ ? Result<WriteOutcome>(std::move(*error_)) : Result<WriteOutcome>(std::move(outcome_));
   }
   done_(std::move(*whole));

@@ -8,7 +8,8 @@
 
 namespace stator::engine {
 
-// Puts the outcomes of the parts of a write together, and answers when all are there.  Thread-safe.
+// Puts the outcomes of the parts of a write together, and answers when all are there.  If one part failed and another
+// was written, the answer is Busy: nobody may take it for a write without effect and repeat it unasked.  Thread-safe.
 class JoinedWrite {
  public:
   JoinedWrite(std::size_t actions, std::size_t parts, WriteCallback done);
@@ -21,7 +22,8 @@ class JoinedWrite {
   std::size_t parts_left_ GUARDED_BY(mutex_);
   WriteOutcome outcome_ GUARDED_BY(mutex_);
   std::optional<Error> error_ GUARDED_BY(mutex_);  // of the first part that failed
-  WriteCallback done_;                             // called by whoever finishes last
+  bool some_written_ GUARDED_BY(mutex_) = false;
+  WriteCallback done_;  // called by the part that finishes last
 };
 
 }  // namespace stator::engine

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stator/base/clock.h"
+#include "stator/base/mutex.h"
 
 namespace stator::storage::postgres {
 
@@ -13,7 +14,7 @@ namespace stator::storage::postgres {
 //
 // A reading tells only that the server's time was reached at some moment between question and answer.  So a reading
 // moves the clock no further than it must: a slow one leaves the clock as the quicker ones before it have set it.
-// now() is thread-safe; readings are noted one after another.
+// Thread-safe.
 class DatabaseClock final : public SystemClock {
  public:
   WallTime now() const override {
@@ -23,6 +24,7 @@ class DatabaseClock final : public SystemClock {
 
   // The server said that it was `time` at some moment between `asked` and `answered`.
   void note_reading(WallTime time, SteadyTime asked, SteadyTime answered) {
+    MutexLock lock(mutex_);
     const auto least = microseconds_ahead(time, answered);
     const auto most = microseconds_ahead(time, asked);
     const auto ahead =
@@ -37,7 +39,8 @@ class DatabaseClock final : public SystemClock {
   }
 
   std::atomic<std::int64_t> ahead_{0};  // of the steady clock, in microseconds
-  bool is_set_ = false;
+  Mutex mutex_;                         // of those who note readings
+  bool is_set_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace stator::storage::postgres

@@ -20,6 +20,7 @@ namespace {
 constexpr std::chrono::seconds kOpenPatience{2};  // for the session of a process that was just killed
 constexpr std::chrono::seconds kPingInterval{1};
 constexpr std::chrono::seconds kLookLimit{5};
+constexpr std::chrono::seconds kFirstSessionPatience{2};
 constexpr int kSizeEvery = 10;     // looks
 constexpr int kFirstReadings = 3;  // of the clock; the quickest counts
 constexpr std::uint32_t kMostSessions = 16;
@@ -284,8 +285,13 @@ std::optional<std::size_t> PostgresStore::take_first_session() {
   // Who commits there finds out by itself whether the server answers.
   if (taken_.front() && used_sessions_ == 1) return std::nullopt;
   first_wanted_ = true;
-  while (taken_.front()) session_returned_.wait(sessions_mutex_);
+  const auto& clock = *parts_.options.clock;
+  const auto deadline = clock.steady_now() + kFirstSessionPatience;
+  while (taken_.front() && clock.steady_now() < deadline) {
+    session_returned_.wait_for(sessions_mutex_, kFirstSessionPatience);
+  }
   first_wanted_ = false;
+  if (taken_.front()) return std::nullopt;  // a long commit, such as the deletion of a table
   taken_.front() = true;
   return 0;
 }

@@ -65,7 +65,7 @@ class PostgresStore final : public Store {
   std::unique_ptr<SessionLease> take_connected_session();
   void use_sessions(std::size_t count);
   SessionLease take_all_sessions();
-  // For the watcher.  nullopt: the only session is in use.
+  // For the watcher.  nullopt: it is in use, and stays so for a while.
   std::optional<std::size_t> take_first_session();
   void give_back(const std::vector<std::size_t>& sessions);
 

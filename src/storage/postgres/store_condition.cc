@@ -73,7 +73,8 @@ void StoreCondition::note_unreachable(const Error& error) {
 }
 
 void StoreCondition::note_reached() {
-  if (health().trouble == StoreTrouble::None) return;
+  // A session that failed meanwhile is seen to by recover().
+  if (failure() || health().trouble == StoreTrouble::None) return;
   log::info("store_reached", {{"message", "the database server answers again"}});
   set_health({});
 }

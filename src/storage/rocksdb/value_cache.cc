@@ -88,6 +88,7 @@ ValueCache::Entries::iterator ValueCache::erase(Shard& shard, Entries::iterator 
 }
 
 void ValueCache::erase(const KeyRange& range) {
+  if (!range.end.empty() && range.end <= range.begin) return;
   const std::size_t first = range.begin.empty() ? 0 : static_cast<unsigned char>(range.begin.front());
   const std::size_t last = range.end.empty() ? 255 : static_cast<unsigned char>(range.end.front());
   const auto may_hold_some = [&] {
