@@ -62,9 +62,6 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/6);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
-  // A page of ten items of 1 KB is in one or two blocks.  With 4 KB it was in four of each sorted run, and looking them
-  // up in the cache took as long as reading them.
-  table.block_size = 16 << 10;
   table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.  They are cut into
   // pieces: one index of a whole file is megabytes large, falls out of the cache, and is then read and unpacked again
