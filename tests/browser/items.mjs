@@ -422,7 +422,7 @@ test("PartiQL is completed, run, and kept in the address", async () => {
   await page.keyboard.press("Control+a");
   await page.keyboard.type('SELECT * FROM "Bo', { delay: 10 });
   // Words of the language are offered before, while it is typed.
-  await waitForText(page, ".cm-tooltip-autocomplete li", '"Books"');
+  await waitForText(page, ".cm-tooltip-autocomplete li:first-child", '"Books"');
   await page.keyboard.press("Control+a");
   await page.keyboard.insertText(`SELECT title FROM "Books" WHERE pk = 'shelf#2' AND sk = 'book#50'`);
   await page.keyboard.press("Escape");
