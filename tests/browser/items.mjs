@@ -421,8 +421,8 @@ test("PartiQL is completed, run, and kept in the address", async () => {
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+a");
   await page.keyboard.type('SELECT * FROM "Bo', { delay: 10 });
-  // Words of the language are offered before, while it is typed.
-  await waitForText(page, ".cm-tooltip-autocomplete li:first-child", '"Books"');
+  await page.locator(".cm-tooltip-autocomplete li", { hasText: "Books" }).first().waitFor(); // words of the language are offered before
+  assert.match(await page.locator(".cm-tooltip-autocomplete li").first().textContent(), /"Books"/);
   await page.keyboard.press("Control+a");
   await page.keyboard.insertText(`SELECT title FROM "Books" WHERE pk = 'shelf#2' AND sk = 'book#50'`);
   await page.keyboard.press("Escape");
