@@ -355,7 +355,7 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
     for (auto& step : steps) TRY(resolve_unsure(step, commit));
     for (auto& step : steps) apply(step, commit);
   } else {
-    // Before the first write: whoever asked may ask again for all of them, with the tables that there are then.
+    // Before the first write: the caller may repeat all of them, with the tables that there are then.
     for (const auto& step : steps) {
       if (catalog_.find(step.action.table->id) == nullptr) return table_not_found();
     }

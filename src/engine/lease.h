@@ -58,7 +58,7 @@ class Lease {
 
   mutable Mutex mutex_;
   std::uint64_t fence_ GUARDED_BY(mutex_) = 0;  // of our turn; 0: it is not ours
-  WallTime until_ GUARDED_BY(mutex_){};         // of whoever has it
+  WallTime until_ GUARDED_BY(mutex_){};         // of the process that has it
   bool changing_ GUARDED_BY(mutex_) = false;    // somebody waits for the commit that changes it
 };
 

@@ -304,7 +304,7 @@ class Store {
   // The newest commit in the lane of `key` that a reader from now on is sure to see.  At least what the snapshots see
   // that were taken before.
   virtual CommitSequence last_commit_of(BytesView /*key*/) const { return last_commit(); }
-  // The same of all lanes, for Batch::read_at(): whoever reads after it.
+  // The same of all lanes, for Batch::read_at() of a batch that reads from now on.
   virtual ReadPoint read_point() const { return ReadPoint(last_commit()); }
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;

@@ -28,8 +28,8 @@ constexpr std::string_view kDeadlock = "40P01";
 constexpr std::string_view kLockNotAvailable = "55P03";
 
 // A process that is stopped in the middle of a commit must not keep its lane for ever, and one whose machine is gone
-// must not keep the lock.  A commit that erases a large table keeps the lane for longer; others tell their clients to
-// come again.
+// must not keep the lock.  A commit that erases a large table keeps the lane for longer; others are
+// Busy meanwhile.
 const char* const kEndOfLostSessions =
     "SELECT set_config('idle_in_transaction_session_timeout', '10s', false), set_config('lock_timeout', '15s', false), "
     "set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "

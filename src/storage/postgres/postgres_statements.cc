@@ -88,7 +88,7 @@ Statements::Statements(std::string_view s) {
                 "WHERE lane = $1::int4 AND fence = $2::int8 "
                 "RETURNING lane, sequence, erasures_from, epoch, "
                 "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8");
-  // Everybody locks lanes in their order, so that nobody waits for whoever waits for them.
+  // All commits lock lanes in their order, so that no two of them wait for each other.
   const auto lock = [&](std::string name, std::string_view mode) {
     return statement(std::move(name), fmt::format("SELECT lane, sequence, erasures_from, epoch, "
                                                   "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * "

@@ -72,7 +72,7 @@ Result<void> PostgresStore::open() {
   }
   connection->add_once(fmt::format("DELETE FROM {}.writers WHERE seen < now() - interval '1 day'", options.schema));
   if (!parts_.is_shared()) {
-    // Whoever had it before cannot commit any more, and finds that out.
+    // The process that had it before cannot commit any more, and finds that out.
     connection->add(parts_.statements.lock_to_write, Parameters().array(each_lane(parts_.lanes.all())));
     connection->add_once(fmt::format("UPDATE {}.lanes SET fence = fence + 1, holder = $1::text", options.schema),
                          Parameters().bytes(options.holder.empty() ? this_process() : options.holder));
