@@ -6,7 +6,7 @@ namespace stator {
 
 }  // namespace stator
 
-// For what no input can cause.  Stays on in release and stops the process: a database that goes on with a broken
+// For states that no input can cause.  Stays on in release and stops the process: a database that goes on with a broken
 // invariant destroys data.
 #define STATOR_ASSERT(condition, why)                                  \
   do {                                                                 \

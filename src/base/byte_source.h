@@ -7,7 +7,7 @@
 
 namespace stator {
 
-// Bytes that come in pieces, so that nobody has to hold all of them.  Confined to one thread.
+// Bytes that come in pieces, so that they are never all in memory.  Confined to one thread.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -12,8 +12,7 @@ namespace stator {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// The only way to know what time it is and to wait, so that a test can be at any moment and lets no time pass.
-// Thread-safe.
+// The only way to read the time and to wait, so that a test can choose the time and does not have to wait. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -5,8 +5,8 @@
 
 #include "stator/base/bytes.h"
 
-// Open files, as the small files of a data folder and backups need them.  What fails leaves its reason in errno, and
-// the end of a Descriptor does not change errno.  Each layer has words of its own for the reason.
+// Open files, for the small files of a data folder and for backups. A function that fails leaves the reason in errno,
+// and the destructor of a Descriptor does not change errno. Each layer words the reason itself.
 namespace stator {
 
 // An open file or folder, or none; closed at the end of its life.

@@ -11,7 +11,7 @@ namespace stator {
 enum class ErrorCode : std::uint8_t {
   // The client's mistakes, in DynamoDB's words.
   Validation,               // ValidationException
-  Serialization,            // SerializationException: the body is not what the operation's shape says
+  Serialization,            // SerializationException: the body does not have the operation's shape
   UnknownOperation,         // UnknownOperationException
   ResourceNotFound,         // ResourceNotFoundException
   ResourceInUse,            // ResourceInUseException
@@ -26,10 +26,10 @@ enum class ErrorCode : std::uint8_t {
 
   // Ours.
   Conflict,    // something a commit depends on has changed; the engine retries
-  Outdated,    // another process has changed what this one keeps in memory; it is read again, and the engine retries
+  Outdated,    // another process changed data that this one keeps in memory; the engine reads it again and retries
   Storage,     // the disk or the store failed
   ReadOnly,    // refused because the store failed and has not recovered yet
-  Corruption,  // bytes read back are not what was written
+  Corruption,  // bytes read back differ from the bytes written
   Busy,        // a bound was reached; trying again later can succeed
   Usage,       // a wrong flag, file or environment, told to the person at the terminal
   Internal,    // a bug of ours

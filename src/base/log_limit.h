@@ -8,7 +8,7 @@
 
 namespace stator::log {
 
-// Bounds how often one kind of event is logged, so that those who cause it cannot fill the disk.  Thread-safe.
+// Bounds how often one kind of event is logged, so that a client that causes it cannot fill the disk.  Thread-safe.
 class Limit {
  public:
   using Time = std::chrono::steady_clock::time_point;

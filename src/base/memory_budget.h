@@ -12,7 +12,7 @@ namespace stator {
 // The purposes of memory.  Metrics show each part of the budget.
 enum class MemoryPart : std::uint8_t {
   Bodies,   // requests as they are received, and inflated
-  Values,   // what requests are decoded to, and work that waits with it
+  Values,   // decoded requests, and work that waits with them
   Answers,  // answers that are being put together or have not been sent yet
 };
 inline constexpr std::array kMemoryParts = {MemoryPart::Bodies, MemoryPart::Values, MemoryPart::Answers};
@@ -20,7 +20,7 @@ std::string_view name_of(MemoryPart part);  // "bodies"
 
 // The memory that requests make a process hold, and its limit.
 //
-// Only what is large is counted: a few kilobytes per connection or request are not worth the counting.  Two shares are
+// Only large amounts are counted: a few kilobytes per connection or request are not worth the counting.  Two shares are
 // kept back, so that a few can go on while many ask for much: bodies get at most half of the limit, and claims that are
 // or become larger than kSmallBytes at most seven eighths.  Thread-safe.
 class MemoryBudget {
@@ -68,7 +68,7 @@ class MemoryClaim {
     if (bytes_ != 0) reset();
   }
 
-  // Holds `bytes` from now on, whatever it held.  False, and unchanged, when there is no room for more.
+  // Holds `bytes` from now on, in place of the earlier amount.  False, and unchanged, when there is no room for more.
   bool resize(std::size_t bytes) {
     if (budget_ == nullptr || bytes == bytes_) return true;
     if (bytes > bytes_ && !budget_->take(part_, bytes - bytes_, bytes)) return false;

@@ -20,6 +20,8 @@
 
 namespace stator {
 
+class CondVar;
+
 class CAPABILITY("mutex") Mutex {
  public:
   void lock() ACQUIRE() { mutex_.lock(); }
@@ -27,6 +29,7 @@ class CAPABILITY("mutex") Mutex {
   bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
 
  private:
+  friend class CondVar;
   std::mutex mutex_;
 };
 
@@ -44,16 +47,22 @@ class SCOPED_CAPABILITY MutexLock {
 // Waits with the mutex held by the caller; spurious wake-ups happen, so loop on the condition.
 class CondVar {
  public:
-  void wait(Mutex& mutex) REQUIRES(mutex) { condition_.wait(mutex); }
+  void wait(Mutex& mutex) REQUIRES(mutex) {
+    std::unique_lock held(mutex.mutex_, std::adopt_lock);
+    condition_.wait(held);
+    held.release();
+  }
   template <typename Duration>
   void wait_for(Mutex& mutex, Duration duration) REQUIRES(mutex) {
-    condition_.wait_for(mutex, duration);
+    std::unique_lock held(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(held, duration);
+    held.release();
   }
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 
  private:
-  std::condition_variable_any condition_;
+  std::condition_variable condition_;
 };
 
 }  // namespace stator

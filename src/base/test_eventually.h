@@ -6,8 +6,8 @@
 
 namespace stator {
 
-// For tests of what other threads do: waits until the condition holds.  False when it does not within half a minute, so
-// that a test fails instead of hanging.
+// For tests of other threads: waits until the condition holds.  False when it does not within half a minute, so that a
+// test fails instead of hanging.
 template <typename Condition>
 [[nodiscard]] bool eventually(Condition&& condition) {
   const SystemClock clock;

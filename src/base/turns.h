@@ -7,12 +7,12 @@
 
 namespace stator {
 
-// For work of which one is done at a time, and for which others wait only so long.  Thread-safe.
+// A lock with a timeout.  Thread-safe.
 class Turns {
  public:
-  explicit Turns(const Clock& clock) : clock_(clock) {}  // which outlives it
+  explicit Turns(const Clock& clock) : clock_(clock) {}  // outlives it
 
-  // A turn, or not: it lasts until it is destroyed, and its Turns outlive it.
+  // Holds the lock until it is destroyed; false if the timeout passed.  The Turns object outlives it.
   class Turn {
    public:
     Turn(Turns& turns, std::chrono::milliseconds patience) : turns_(turns), taken_(turns.take(patience)) {}

@@ -7,10 +7,10 @@
 
 namespace stator {
 
-// Waits for what comes by a callback.  `start` is given the callback, which is called once, on any thread.
+// Waits for a reply that comes by a callback.  `start` gets the callback, which is called once, on any thread.
 template <typename Reply, typename Start>
 Reply wait_for_reply(Start start) {
-  // The thread's own, so that it is still there when the one that brings the reply has not quite let go of it.
+  // The thread's own: the thread that brings the reply may still use it when the wait is over.
   thread_local Semaphore this_threads;
   auto& arrived = this_threads;
   std::optional<Reply> reply;
