@@ -21,7 +21,7 @@ namespace stator::expr {
 //
 // Make one per request, call check_placeholders(), then bind each expression in the order DynamoDB looks at them
 // (Update or KeyCondition, Condition, Filter, Projection), then check_all_used().  Every error is Validation with
-// DynamoDB's text.  Confined to one request; what it returns is not.
+// DynamoDB's text.  Confined to one request; its results are not.
 class Binder {
  public:
   Binder(std::optional<Names> names, std::optional<Values> values, Cache& cache);  // the cache outlives the binder
@@ -47,7 +47,7 @@ class Binder {
   std::shared_ptr<const Placeholders> placeholders_;
   bool has_names_;
   bool has_values_;
-  // What expressions refer to: of placeholders_, and names written out among them.
+  // The names and values that expressions use: of placeholders_, and names written out among them.
   std::vector<const std::string*> used_names_;
   std::vector<const value::AttributeValue*> used_values_;
   Cache* cache_ = nullptr;

@@ -256,12 +256,21 @@ TEST_F(BinderTest, NamesWhatNoExpressionUses) {
 }
 
 TEST_F(BinderTest, SharesATreeBetweenRequests) {
+  std::shared_ptr<const Tree> first;
+  std::size_t bytes_of_one = 0;
   for (const std::string_view name : {"x", "y"}) {
     Binder binder(Names{{"#a", std::string(name)}}, values(R"({":v":{"N":"1"}})"), cache_);
     const auto condition = binder.condition(Kind::Filter, "#a = :v");
     ASSERT_TRUE(condition);
     EXPECT_EQ(condition->attributes(), std::vector<std::string_view>{name});
-    EXPECT_EQ(cache_.trees(), 1U);
+    const auto shared = cache_.find(Kind::Filter, "#a = :v");
+    ASSERT_NE(shared, nullptr);
+    if (first == nullptr) {
+      first = shared;
+      bytes_of_one = cache_.bytes();
+    }
+    EXPECT_EQ(shared, first);
+    EXPECT_EQ(cache_.bytes(), bytes_of_one) << "and no other tree";
   }
 }
 

@@ -29,7 +29,7 @@ struct Bindings {
   const value::AttributeValue* find(const Node& path, const value::Item& item) const;
   Path path(const Node& path) const;
 
-  // The top-level attributes of all paths, or of those that lead further, each once, in order of appearance.
+  // The top-level attributes of all paths, or only of paths that lead further, each once, in order of appearance.
   enum class Depth : std::uint8_t { Any, Nested };
   std::vector<std::string_view> attributes(Depth depth) const;
 };

@@ -19,7 +19,7 @@ namespace stator::expr {
 // Part of a condition.  Attributes are names of the top level.  A value type.
 struct Clause {
   Op op;
-  std::string attribute = {};                      // of what is no And or Or
+  std::string attribute = {};                      // except of And and Or
   std::vector<value::AttributeValue> values = {};  // of a comparison: one
   std::vector<Clause> clauses = {};                // of And and Or: one or more
 };

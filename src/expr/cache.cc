@@ -12,53 +12,44 @@ constexpr std::size_t kEntryOverheadBytes = 160;
 
 }  // namespace
 
-Cache::Cache(std::size_t max_bytes) : max_bytes_per_shard_(max_bytes / (kKinds * kShardsPerKind)) {}
+Cache::Cache(std::size_t max_bytes) : max_bytes_per_section_(max_bytes / (kKinds * kSectionsPerKind)) {}
 
-Cache::Shard& Cache::shard_of(Kind kind, std::string_view text) {
-  return shards_[static_cast<std::size_t>(kind) * kShardsPerKind +
-                 std::hash<std::string_view>{}(text) % kShardsPerKind];
+Cache::Section& Cache::section_of(Kind kind, std::string_view text) {
+  return sections_[static_cast<std::size_t>(kind) * kSectionsPerKind +
+                   std::hash<std::string_view>{}(text) % kSectionsPerKind];
 }
 
 std::shared_ptr<const Tree> Cache::find(Kind kind, std::string_view text) {
-  Shard& shard = shard_of(kind, text);
-  const MutexLock lock(shard.mutex);
-  const auto found = shard.by_text.find(text);
-  if (found == shard.by_text.end()) return nullptr;
-  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
+  Section& section = section_of(kind, text);
+  const MutexLock lock(section.mutex);
+  const auto found = section.by_text.find(text);
+  if (found == section.by_text.end()) return nullptr;
+  section.entries.splice(section.entries.begin(), section.entries, found->second);
   return found->second->tree;
 }
 
 void Cache::insert(std::string_view text, std::shared_ptr<const Tree> tree) {
   const std::size_t bytes = tree->memory_bytes() + text.size() + kEntryOverheadBytes;
-  if (bytes > max_bytes_per_shard_) return;
-  Shard& shard = shard_of(tree->kind, text);
-  const MutexLock lock(shard.mutex);
-  if (shard.by_text.contains(text)) return;  // another thread parsed it meanwhile
-  while (shard.bytes + bytes > max_bytes_per_shard_) {
-    const Entry& oldest = shard.entries.back();
-    shard.bytes -= oldest.bytes;
-    shard.by_text.erase(oldest.text);
-    shard.entries.pop_back();
+  if (bytes > max_bytes_per_section_) return;
+  Section& section = section_of(tree->kind, text);
+  const MutexLock lock(section.mutex);
+  if (section.by_text.contains(text)) return;  // another thread parsed it meanwhile
+  while (section.bytes + bytes > max_bytes_per_section_) {
+    const Entry& oldest = section.entries.back();
+    section.bytes -= oldest.bytes;
+    section.by_text.erase(oldest.text);
+    section.entries.pop_back();
   }
-  shard.entries.push_front({std::string(text), std::move(tree), bytes});
-  shard.by_text.emplace(shard.entries.front().text, shard.entries.begin());
-  shard.bytes += bytes;
-}
-
-std::size_t Cache::trees() const {
-  std::size_t total = 0;
-  for (const Shard& shard : shards_) {
-    const MutexLock lock(shard.mutex);
-    total += shard.entries.size();
-  }
-  return total;
+  section.entries.push_front({std::string(text), std::move(tree), bytes});
+  section.by_text.emplace(section.entries.front().text, section.entries.begin());
+  section.bytes += bytes;
 }
 
 std::size_t Cache::bytes() const {
   std::size_t total = 0;
-  for (const Shard& shard : shards_) {
-    const MutexLock lock(shard.mutex);
-    total += shard.bytes;
+  for (const Section& section : sections_) {
+    const MutexLock lock(section.mutex);
+    total += section.bytes;
   }
   return total;
 }

@@ -48,7 +48,7 @@ class Evaluation {
       case Op::Or: return std::ranges::any_of(operands, [&](NodeIndex i) { return holds(i); });
       case Op::Not: return !holds(operands[0]);
       case Op::Equal: return equal(get(0).get(), get(1).get());
-      // Not the same as "not equal to something that is there": what is missing differs from everything.
+      // Not the same as "not equal to a present value": an absent one differs from everything.
       case Op::NotEqual: return !equal(get(0).get(), get(1).get());
       case Op::Less: return compare(get(0).get(), get(1).get()) < 0;
       case Op::LessEqual: return compare(get(0).get(), get(1).get()) <= 0;

@@ -34,7 +34,7 @@ class Condition {
 
   // The values that it compares with, one for each place where one stands.
   std::span<const value::AttributeValue* const> values() const;
-  // What they are called: ":v".
+  // The placeholders of these values: ":v".
   std::span<const std::string> placeholders() const;
   // The names in its paths.
   std::span<const std::string* const> names() const;

@@ -23,17 +23,6 @@ KeyTerm::Op key_op(Op op) {
   }
 }
 
-// :v < a is a > :v.
-KeyTerm::Op turned(KeyTerm::Op op) {
-  switch (op) {
-    case KeyTerm::Op::Less: return KeyTerm::Op::Greater;
-    case KeyTerm::Op::LessEqual: return KeyTerm::Op::GreaterEqual;
-    case KeyTerm::Op::Greater: return KeyTerm::Op::Less;
-    case KeyTerm::Op::GreaterEqual: return KeyTerm::Op::LessEqual;
-    default: return op;
-  }
-}
-
 class Reader {
  public:
   explicit Reader(const Bindings& bindings) : bindings_(bindings) {}
@@ -104,6 +93,16 @@ class Reader {
 };
 
 }  // namespace
+
+KeyTerm::Op turned(KeyTerm::Op op) {
+  switch (op) {
+    case KeyTerm::Op::Less: return KeyTerm::Op::Greater;
+    case KeyTerm::Op::LessEqual: return KeyTerm::Op::GreaterEqual;
+    case KeyTerm::Op::Greater: return KeyTerm::Op::Less;
+    case KeyTerm::Op::GreaterEqual: return KeyTerm::Op::LessEqual;
+    default: return op;
+  }
+}
 
 Result<KeyCondition> to_key_condition(const Condition& condition) {
   Reader reader(*condition.bindings_);

@@ -20,14 +20,17 @@ struct KeyTerm {
   value::AttributeValue high;  // only of Between; Null otherwise
 };
 
+// The operator that means the same once the operands have changed places: :v < a is a > :v.
+KeyTerm::Op turned(KeyTerm::Op op);
+
 // A key condition expression: all of its terms hold.  No attribute appears twice.  Whether the terms fit a key schema
 // is checked by the layer that knows the schema.
 struct KeyCondition {
   std::vector<KeyTerm> terms;
 };
 
-// Reads a bound condition as a key condition.  Errors: Validation, with DynamoDB's texts for what a key condition
-// cannot say.
+// Reads a bound condition as a key condition.  Errors: Validation, with DynamoDB's texts, if a key condition cannot
+// have such a form.
 Result<KeyCondition> to_key_condition(const Condition& condition);
 
 }  // namespace stator::expr

@@ -38,7 +38,8 @@ struct Token {
 
 inline constexpr std::size_t kMaxTextBytes = 4096;
 
-// All tokens of a text of at most kMaxTextBytes, and an End.  Every text has tokens: what makes no sense is Unknown.
+// All tokens of a text of at most kMaxTextBytes, and an End.  Every text has tokens: meaningless characters are
+// Unknown.
 std::vector<Token> tokenize(std::string_view text);
 
 // "Syntax error; token: \"x\", near: \"a x b\"" for the token at `index`: it and its neighbours, as written.

@@ -88,7 +88,7 @@ class Parser {
   }
 
  private:
-  // What a rule has read.  A function may turn out to be either a condition or an operand.
+  // The result of a rule.  A function may turn out to be either a condition or an operand.
   struct Part {
     enum class Shape : std::uint8_t { Operand, Function, Condition };
     NodeIndex node = 0;
@@ -229,7 +229,7 @@ class Parser {
     return Part{TRY(path())};
   }
 
-  // ( rule ), and more of a path when that is what was in it.
+  // ( rule ), and the rest of a path if the parentheses contain one.
   template <typename Rule>
   Result<Part> parentheses(Rule rule) {
     const std::size_t open = at_++;

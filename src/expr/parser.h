@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxNestedGroups =
 
 // Parses one expression.  Takes time linear in the text and a bounded depth of stack.
 //
-// Finds everything that is wrong whatever the placeholders stand for and that DynamoDB reports before it looks at them:
+// Finds all errors that do not depend on the placeholders and that DynamoDB reports before it looks at them:
 // syntax, redundant parentheses, unknown or misplaced functions, reserved words, repeated sections, limits. Errors:
 // Validation, with DynamoDB's texts ("Invalid FilterExpression: ...").
 Result<std::shared_ptr<const Tree>> parse(Kind kind, std::string_view text);

@@ -15,7 +15,7 @@ struct Path {
   using Element = std::variant<std::string, std::uint32_t>;  // a map's attribute, or a position in a list
 
   std::string attribute;          // the top-level attribute
-  std::vector<Element> elements;  // what follows it
+  std::vector<Element> elements;  // the steps behind it
 
   bool is_nested() const { return !elements.empty(); }
   // "[a, b, [2], c]", as DynamoDB prints a path in its messages.
@@ -28,7 +28,7 @@ struct Path {
 const value::AttributeValue* find(const value::Item& item, const Path& path);
 
 // The parts of `item` at these paths, inside maps and lists of their own; list elements keep their order and close
-// their gaps. What a projection returns, and UPDATED_OLD and UPDATED_NEW.
+// their gaps. For projections, UPDATED_OLD and UPDATED_NEW.
 value::Item project(const value::Item& item, std::span<const Path> paths);
 
 }  // namespace stator::expr

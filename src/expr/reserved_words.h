@@ -4,7 +4,7 @@
 
 namespace stator::expr {
 
-// Whether DynamoDB reserves the word, in whatever case, so that an expression must call an attribute of that name by a
+// Whether DynamoDB reserves the word, in upper or lower case, so that an expression must name such an attribute by a
 // #name.
 bool is_reserved_word(std::string_view word);
 

@@ -14,7 +14,7 @@
 //
 // Nodes live in one vector, operands before their operators, and refer to each other by index: a tree is a handful of
 // allocations and most walks over it are loops.  Names and values are slots, one for each place where one is written: a
-// node says "name 3", "value 1", and a binding says what these are for one request.
+// node says "name 3", "value 1", and a binding has the names and values of one request.
 namespace stator::expr {
 
 using NodeIndex = std::uint32_t;
@@ -25,7 +25,7 @@ struct Range {
   std::uint32_t count = 0;
 };
 
-// An attribute name in an expression: "a" stands for itself, "#a" for what the request says.
+// An attribute name in an expression: "a" is the name itself, "#a" a placeholder of the request.
 struct Name {
   std::string text;
   bool is_placeholder = false;

@@ -12,7 +12,7 @@ using value::AttributeValue;
 Names request_names() { return {{"#s", "size"}, {"#n", "name"}}; }
 Values request_values() { return {{":a", AttributeValue::string("a")}, {":b", AttributeValue::string("b")}}; }
 
-// What an expression is after it was bound, written and bound again.
+// The expression after it was bound, written and bound again.
 std::string again(Kind kind, const std::string& text) {
   Cache cache;
   Binder binder(request_names(), request_values(), cache);

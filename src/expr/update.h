@@ -23,8 +23,8 @@ class Update {
   // An update that was not written as an expression; see Condition::from_tree().
   static Update from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr<const Placeholders> placeholders);
 
-  // The item after the update.  Every operand reads `old`, whatever the other actions do.  Sizes and keys are the
-  // caller's to check: see paths() for what may have changed.  Errors: Validation, with DynamoDB's texts.
+  // The item after the update.  Every operand reads `old`, not the results of other actions.  The caller checks sizes
+  // and keys: see paths() for the attributes that may have changed.  Errors: Validation, with DynamoDB's texts.
   Result<value::Item> apply(const value::Item& old) const;
   // The same where there is no item yet, given its key.  Differs from apply() in one oddity of DynamoDB: a nested path
   // that leads nowhere may be removed from an item that does not exist, and not from one that does.
@@ -37,13 +37,13 @@ class Update {
   // The top-level attributes that it reads or writes inside of, which a key attribute does not allow.
   std::vector<std::string_view> nested_attributes() const;
 
-  // What DynamoDB charges for the expression itself: the values that it writes with their names, and a fixed price for
-  // each action and function.  The service holds this, too, against the size of an item.
+  // DynamoDB's charge for the expression itself: the values that it writes with their names, and a fixed price for each
+  // action and function.  The service also compares this with the largest size of an item.
   std::size_t charged_bytes() const;
 
   // The values that it writes, one for each place where one stands.
   std::span<const value::AttributeValue* const> values() const;
-  // What they are called: ":v".
+  // The placeholders of these values: ":v".
   std::span<const std::string> placeholders() const;
   // The names in its paths.
   std::span<const std::string* const> names() const;

@@ -201,7 +201,7 @@ TEST(Update, IsChargedForWhatItSays) {
            Charge{"SET a[0] = :s", 3 + 19 + (1 + 4 + 1) + 1},
            Charge{"SET a[10] = :s", 3 + 19 + (1 + 4 + 2) + 1},
            Charge{"SET m.leaf = :s", 3 + 19 + (1 + 4 + 4) + 1},
-           // What is read is free, wherever it comes from.
+           // Reads are free, from any place.
            Charge{"SET c = abc", 3 + 19 + 1 + (1 + 14 + 3)},
            Charge{"SET c = m.z", 3 + 19 + 1 + (1 + 14 + 1 + 14 + 1)},
            Charge{"SET c = l[10]", 3 + 19 + 1 + (1 + 14 + 1 + 14 + 2)},

@@ -18,7 +18,7 @@ inline bool equal(const value::AttributeValue* a, const value::AttributeValue* b
 bool begins_with(const value::AttributeValue* value, const value::AttributeValue* prefix);
 // A substring of a string or binary, a member of a set, an element of a list.
 bool contains(const value::AttributeValue* value, const value::AttributeValue* part);
-// nullopt for what has no size, such as a number.
+// nullopt for a value without a size, such as a number.
 std::optional<std::size_t> size_of(const value::AttributeValue* value);
 
 }  // namespace stator::expr

@@ -80,10 +80,14 @@ const std::string& AttributeMap::text(std::string_view name) const& {
   return text != nullptr ? *text : none;
 }
 
-std::int64_t AttributeMap::integer(std::string_view name) const {
+const Number* AttributeMap::number(std::string_view name) const {
   const auto* found = find(name);
-  const auto* number = found != nullptr ? found->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
+  return found != nullptr ? found->as_number() : nullptr;
+}
+
+std::int64_t AttributeMap::integer(std::string_view name) const {
+  const auto* found = number(name);
+  return found != nullptr ? found->to_int64().value_or(0) : 0;
 }
 
 AttributeValue& AttributeMap::set(std::string_view name, AttributeValue value) {

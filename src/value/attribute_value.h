@@ -43,6 +43,8 @@ class AttributeMap {
   // The string of that name; empty when there is none.
   const std::string& text(std::string_view name) const&;
   const std::string& text(std::string_view name) && = delete;
+  // The number of that name; null when there is none.
+  const Number* number(std::string_view name) const;
   // The whole number of that name; 0 when there is none, or it is none that 64 bits hold.
   std::int64_t integer(std::string_view name) const;
   // Adds or replaces.
@@ -50,6 +52,11 @@ class AttributeMap {
   // The same for many at once, in time that does not grow with their product.
   void set_all(std::vector<Entry> entries);
   bool erase(std::string_view name);
+  // Erases the entries for which the condition holds.
+  template <typename Condition>
+  void erase_if(Condition condition) {
+    std::erase_if(entries_, std::move(condition));
+  }
 
   // Takes entries in any order; of two with one name the later stays.
   static AttributeMap from_unsorted(std::vector<Entry> entries);

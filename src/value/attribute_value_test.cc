@@ -83,6 +83,14 @@ TEST(AttributeMap, GivesTextsAndWholeNumbersOrNothing) {
   }
 }
 
+TEST(AttributeMap, GivesNumbersOrNull) {
+  const AttributeMap map{{"number", AttributeValue(Number::parse("1.5").value())}, {"digits", text("7")}};
+  ASSERT_NE(map.number("number"), nullptr);
+  EXPECT_EQ(map.number("number")->to_string(), "1.5");
+  EXPECT_EQ(map.number("digits"), nullptr);
+  EXPECT_EQ(map.number("absent"), nullptr);
+}
+
 TEST(AttributeMap, ErasesOne) {
   AttributeMap map{{"a", text("1")}, {"b", text("2")}};
   EXPECT_FALSE(map.erase("c"));

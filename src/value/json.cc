@@ -108,8 +108,8 @@ class Decoder {
     }
   }
 
-  // `decoded` is of type `type`; looks at the members that follow it.  A second type is refused, after what it holds
-  // has been found to be valid; of one type given twice the later stays, as in any JSON object.
+  // `decoded` is of type `type`; looks at the members that follow it.  A second type is refused, after its content has
+  // been checked; if one type is given twice, the later value stays, as in any JSON object.
   Result<AttributeValue> only_type(Type type, Result<AttributeValue> decoded, JsonObject::iterator member,
                                    JsonObject::iterator end, int level) const {
     bool several = false;
@@ -277,7 +277,7 @@ constexpr auto kBase64Values = [] {
   return values;
 }();
 
-// What follows the backslash for a byte that needs one: 0 for none, 'u' for \u00XX.
+// The character behind the backslash for a byte that needs one: 0 for none, 'u' for \u00XX.
 constexpr auto kEscapes = [] {
   std::array<char, 256> escapes{};
   for (std::size_t i = 0; i < 0x20; ++i) escapes[i] = 'u';

@@ -9,7 +9,7 @@
 #include "stator/value/attribute_value.h"
 #include "stator/value/json_tree.h"
 
-// DynamoDB's JSON: the one codec for the wire, the disk, streams and exports.  Nobody else parses or prints it.
+// DynamoDB's JSON: the one codec for the wire, the disk, streams and exports.  No other code parses or prints it.
 namespace stator::value {
 
 // Bytes that must be readable (not meaningful) behind any text handed to JsonParser::parse_padded.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stator/value/item_size.h"
-#include "stator/value/random_value.h"
+#include "stator/value/test_random_value.h"
 
 namespace stator::value {
 namespace {

@@ -25,7 +25,7 @@ struct JsonTape {
   const std::uint8_t* strings = nullptr;  // each as 4 bytes of length and its bytes
 };
 
-// One value, or none: what a lookup did not find.
+// One value, or none: the result of a lookup that found nothing.
 class JsonElement {
  public:
   JsonElement() = default;
@@ -51,7 +51,7 @@ class JsonElement {
     return true;
   }
   bool get(std::int64_t& out) const {
-    if (tag() != 'l') return false;  // what is a Uint64 does not fit
+    if (tag() != 'l') return false;  // a Uint64 does not fit
     out = integer();
     return true;
   }

@@ -77,7 +77,7 @@ Error not_a_number(std::string_view text) {
   return validation_error(std::move(message));
 }
 
-// What is left of a coefficient without the zeros at its end, which are counted into `exponent`.
+// Removes the zeros at the end of a coefficient, and adds their number to `exponent`.
 template <typename Integer>
 void trim_zeros(Integer& coefficient, int& exponent) {
   while (coefficient % 10 == 0) {

@@ -100,7 +100,7 @@ struct Places {
     return sum;
   }
 
-  // What add() of the class under test answers for this sum.
+  // The expected answer of add() for this sum.
   std::string answer() const {
     if (is_zero()) return "0";
     if (highest() > 125 || highest() - lowest() + 1 > 38) return kOverflow;

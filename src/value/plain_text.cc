@@ -1,7 +1,9 @@
 #include "stator/value/plain_text.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -47,10 +49,26 @@ bool is_plain_block(const char* at) {
   return _mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, backslashes))) == 0;
 }
 
-// A bit for each of the bytes that goes on with a code point; as signed numbers those are the lowest, up to 0xBF.
-unsigned continuing_bytes(const char* at) {
+bool is_ascii_block(const char* at) { return _mm_movemask_epi8(load_block(at)) == 0; }
+
+std::size_t sum_of_bytes(__m128i block) {
+  const auto sums = _mm_sad_epu8(block, _mm_setzero_si128());  // of each half
+  return static_cast<std::size_t>(_mm_cvtsi128_si64(sums) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums)));
+}
+
+// In at most 255 blocks, so that each byte of the sum has room.
+std::size_t count_in_blocks(const char* at, std::size_t blocks, char byte) {
+  auto counts = _mm_setzero_si128();  // of each place of a block
+  for (std::size_t i = 0; i < blocks; ++i) {
+    counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(load_block(at + i * kBlock), _mm_set1_epi8(byte)));
+  }
+  return sum_of_bytes(counts);
+}
+
+// How many of the bytes go on with a code point; as signed numbers those are the lowest, up to 0xBF.
+std::size_t continuing_bytes(const char* at) {
   const auto first_other = _mm_set1_epi8(static_cast<char>(0xC0));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmplt_epi8(load_block(at), first_other)));
+  return sum_of_bytes(_mm_and_si128(_mm_cmplt_epi8(load_block(at), first_other), _mm_set1_epi8(1)));
 }
 
 #else
@@ -59,9 +77,15 @@ constexpr std::size_t kBlock = kWord;
 
 bool is_plain_block(const char* at) { return special_bytes(load<std::uint64_t>(at)) == 0; }
 
-std::uint64_t continuing_bytes(const char* at) {
+bool is_ascii_block(const char* at) { return (load<std::uint64_t>(at) & kHighBits) == 0; }
+
+std::size_t count_in_blocks(const char* at, std::size_t blocks, char byte) {
+  return static_cast<std::size_t>(std::count(at, at + blocks * kBlock, byte));
+}
+
+std::size_t continuing_bytes(const char* at) {
   const auto word = load<std::uint64_t>(at);
-  return word & ~(word << 1) & kHighBits;
+  return static_cast<std::size_t>(std::popcount(word & ~(word << 1) & kHighBits));
 }
 
 #endif
@@ -97,11 +121,30 @@ std::size_t plain_length(std::string_view text) {
   return at;
 }
 
+bool is_ascii(std::string_view text) {
+  std::size_t at = 0;
+  while (at + kBlock <= text.size() && is_ascii_block(text.data() + at)) at += kBlock;
+  if (at + kBlock <= text.size()) return false;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
+                     [](char c) { return (c & 0x80) == 0; });
+}
+
+std::size_t count_bytes(std::string_view text, char byte) {
+  constexpr std::size_t kMostBlocks = 255;
+  std::size_t count = 0;
+  while (text.size() >= kBlock) {
+    const auto blocks = std::min(text.size() / kBlock, kMostBlocks);
+    count += count_in_blocks(text.data(), blocks, byte);
+    text.remove_prefix(blocks * kBlock);
+  }
+  return count + static_cast<std::size_t>(std::count(text.begin(), text.end(), byte));
+}
+
 std::size_t count_code_points(std::string_view text) {
   std::size_t count = text.size();
   std::size_t at = 0;
   for (; at + kBlock <= text.size(); at += kBlock) {
-    count -= static_cast<std::size_t>(std::popcount(continuing_bytes(text.data() + at)));
+    count -= continuing_bytes(text.data() + at);
   }
   for (; at < text.size(); ++at) count -= continues(text[at]) ? 1U : 0U;
   return count;

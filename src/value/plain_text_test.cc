@@ -27,6 +27,28 @@ TEST(PlainText, EndsAtWhatJsonEscapesWhereverItIs) {
   EXPECT_EQ(plain_length(""), 0U);
 }
 
+TEST(PlainText, KnowsAsciiWhereverSomethingElseIs) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    EXPECT_TRUE(is_ascii(std::string(size, '\x7F'))) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'x');
+      text[at] = '\x80';
+      EXPECT_FALSE(is_ascii(text)) << at << " of " << size;
+    }
+  }
+}
+
+TEST(PlainText, CountsBytes) {
+  for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 100U, 4079U, 4080U, 4081U, 10'000U}) {
+    const std::string all(size, ',');
+    EXPECT_EQ(count_bytes(all, ','), size);
+    EXPECT_EQ(count_bytes(all, ':'), 0U);
+    std::string some(size, 'x');
+    for (std::size_t i = 0; i < size; i += 3) some[i] = ':';
+    EXPECT_EQ(count_bytes(some, ':'), (size + 2) / 3);
+  }
+}
+
 TEST(PlainText, CountsCodePointsHoweverLongTheyAre) {
   EXPECT_EQ(count_code_points("naïve😀"), 6U);
   EXPECT_EQ(count_code_points(""), 0U);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stator/value/canonical_json.h"
 #include "stator/value/item_size.h"
 #include "stator/value/json.h"
 
@@ -106,6 +107,7 @@ Result<StoredItem> StoredItem::from_bytes(Bytes bytes) {
 }
 
 Result<Item> StoredItem::parse() const {
+  if (auto item = read_canonical_json(json())) return *std::move(item);
   // A copy, or bytes that came from elsewhere, may have no room behind the text.
   const bool padded = bytes_.capacity() - bytes_.size() >= kJsonPadding;
   return decode(padded ? parser_of_thread().parse_padded(json()) : parser_of_thread().parse(json()));
@@ -116,6 +118,9 @@ Result<StoredItemView> StoredItemView::from(BytesView bytes) {
   return StoredItemView{bytes.substr(header.json_at), header.item_size};
 }
 
-Result<Item> StoredItemView::parse() const { return decode(parser_of_thread().parse(json)); }
+Result<Item> StoredItemView::parse() const {
+  if (auto item = read_canonical_json(json)) return *std::move(item);
+  return decode(parser_of_thread().parse(json));
+}
 
 }  // namespace stator::value

@@ -46,7 +46,7 @@ struct StoredItemView {
   std::string_view json;
   std::size_t item_size_bytes;
   static Result<StoredItemView> from(BytesView bytes);
-  Result<Item> parse() const;  // copies the text to pad it
+  Result<Item> parse() const;  // may copy the text to pad it
 };
 
 }  // namespace stator::value

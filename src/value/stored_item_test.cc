@@ -4,7 +4,7 @@
 
 #include "stator/value/item_size.h"
 #include "stator/value/json.h"
-#include "stator/value/random_value.h"
+#include "stator/value/test_random_value.h"
 
 namespace stator::value {
 namespace {

@@ -8,7 +8,7 @@
 #include "stator/base/bytes.h"
 #include "stator/value/number.h"
 
-// For tests: reads back what Number::append_ordered writes.
+// For tests: reads the bytes that Number::append_ordered writes.
 namespace stator::value {
 
 // Takes a number off the front of `in`.  nullopt when these are not the bytes of a number.

@@ -18,7 +18,7 @@ class Utf8Source final : public ByteSource {
  private:
   ByteSource& bytes_;
   std::string joined_;  // a piece with the beginning of its first character, which came before
-  std::string cut_;     // the beginning of a character whose rest has not come
+  std::string cut_;     // the beginning of a character; the rest has not come yet
   bool begun_ = false;
 };
 

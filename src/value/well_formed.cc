@@ -3,25 +3,12 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 #include "stator/value/item_size.h"
 #include "stator/value/plain_text.h"
 
 namespace stator::value {
 namespace {
-
-bool is_ascii(std::string_view text) {
-  constexpr std::uint64_t kBeyondAscii = 0x8080808080808080;
-  std::size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + i, 8);
-    if ((bytes & kBeyondAscii) != 0) return false;
-  }
-  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), [](char c) { return (c & 0x80) == 0; });
-}
 
 // Walks a value that is at `level` of its item.
 class Check {

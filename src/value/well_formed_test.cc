@@ -4,7 +4,7 @@
 
 #include "stator/base/random.h"
 #include "stator/value/json.h"
-#include "stator/value/random_value.h"
+#include "stator/value/test_random_value.h"
 
 namespace stator::value {
 namespace {

@@ -100,7 +100,7 @@ std::optional<Op> condition_op(NodeKind kind) {
   }
 }
 
-// What the type names of IS mean to DynamoDB; MISSING apart.
+// DynamoDB's types for the type names of IS; MISSING apart.
 std::string_view attribute_type(std::string_view is_type) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes = {{{"NULL", "NULL"},
                                                                                            {"BOOLEAN", "BOOL"},

@@ -14,8 +14,8 @@ namespace stator::expr::partiql {
 
 // A statement with the values of its parameters, and its parts in the form in which the engine takes them.
 //
-// Every error is Validation with DynamoDB's text, as far as it is known.  Borrows the statement; what it returns stands
-// on its own.  Confined to one request.
+// Every error is Validation with DynamoDB's text, as far as it is known.  Borrows the statement; its results do not.
+// Confined to one request.
 class Binding {
  public:
   // Errors: "Number of parameters in request and statement don't match."
@@ -24,12 +24,12 @@ class Binding {
   const Statement& statement() const { return *statement_; }
   const Node& node(NodeIndex index) const { return statement_->node(index); }
 
-  // Whether the expression is a value whatever the item: a literal, a parameter or a collection.
+  // Whether the expression has the same value for every item: a literal, a parameter or a collection.
   bool is_constant(NodeIndex index) const;
   Result<value::AttributeValue> constant(NodeIndex index) const;
 
-  // A WHERE, on its own or together with what the statement asks of the item with the key whose first attribute is
-  // named: an UPDATE needs it to be there, a DELETE is content when it is not.
+  // A WHERE, alone or together with the statement's condition on the existence of the item; `key_attribute` is the
+  // first attribute of its key. An UPDATE requires the item, a DELETE does not.
   enum class Existence : std::uint8_t { Any, Required, Optional };
   Result<Condition> where(NodeIndex root, Existence existence = Existence::Any,
                           std::string_view key_attribute = {}) const;

@@ -25,8 +25,9 @@ std::string upper(std::string_view word);
 // Words that cannot begin an operand, so that "SET a = WHERE" is an error at WHERE.
 bool is_reserved(std::string_view word);
 
-// The tokens of a statement, and the expressions in it.  Recursive descent.  What the grammar allows and DynamoDB does
-// not is noted on the way and reported once the whole statement has proved to be well formed, as the service does.
+// The tokens of a statement, and the expressions in it.  Recursive descent.  Parts that the grammar allows and DynamoDB
+// does not are noted on the way and reported after the whole statement has proved to be well formed, as the service
+// does.
 class ExpressionParser {
  protected:
   explicit ExpressionParser(std::string_view text) : text_(text), tokens_(tokenize(text)) {}

@@ -53,7 +53,7 @@ struct Token {
 // All tokens of a statement and an End; comments and white space are left out.
 std::vector<Token> tokenize(std::string_view statement);
 
-// What stands between the quotes of a String or a QuotedName: a doubled quote is one.
+// The text between the quotes of a String or a QuotedName: a doubled quote is one.
 std::string unquoted(std::string_view token);
 
 // "line:column:length" of a span, counted in characters from 1: as the service tells positions.

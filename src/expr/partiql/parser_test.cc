@@ -139,7 +139,7 @@ TEST(PartiqlParser, RefusesWhatDynamoDbHasNot) {
        }) {
     EXPECT_EQ(printed(text), message) << text;
   }
-  // What is malformed further on comes first.
+  // A later malformed part is reported first.
   EXPECT_EQ(printed("SELECT *, a FROM t WHERE ("),
             "Statement wasn't well formed, can't be processed: Unexpected end of expression");
 }

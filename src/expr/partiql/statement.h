@@ -34,9 +34,9 @@ enum class NodeKind : std::uint8_t {
   Greater,
   GreaterEqual,
   Between,
-  In,           // the second operand is what stands behind IN
+  In,           // the second operand is the one behind IN
   Is,           // a IS MISSING
-  Plus,         // with one operand: a sign in front of what is no number
+  Plus,         // with one operand: a sign in front of another thing than a number
   Minus,        // likewise
   Unsupported,  // an operator that SQL has and DynamoDB has not
 };
