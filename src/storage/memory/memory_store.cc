@@ -6,17 +6,17 @@
 #include <utility>
 
 #include "stator/base/mutex.h"
-#include "stator/storage/memory/tree.h"
-#include "stator/storage/memory/versions.h"
+#include "stator/storage/tree/tree.h"
+#include "stator/storage/tree/versions.h"
 
 namespace stator::storage {
 namespace {
 
-using memory::Blob;
-using memory::Edit;
-using memory::TreeCursor;
-using memory::Version;
-using memory::Versions;
+using tree::Blob;
+using tree::Edit;
+using tree::TreeCursor;
+using tree::Version;
+using tree::Versions;
 
 class MemoryCursor final : public Cursor {
  public:
@@ -51,9 +51,19 @@ class MemoryCursor final : public Cursor {
  private:
   void load() {
     entry_ = cursor_.valid() ? cursor_.entry() : nullptr;
-    if (entry_ == nullptr || bound_.empty()) return;
+    if (entry_ == nullptr) return;
+    prefetch();
+    if (bound_.empty()) return;
     const bool inside = direction_ == Direction::Forward ? entry_->key() < bound_ : entry_->key() >= bound_;
     if (!inside) entry_ = nullptr;
+  }
+
+  void prefetch() const {
+    if (direction_ == Direction::Forward) {
+      cursor_.prefetch_next();
+    } else {
+      cursor_.prefetch_previous();
+    }
   }
 
   TreeCursor cursor_;
@@ -63,7 +73,7 @@ class MemoryCursor final : public Cursor {
 };
 
 std::optional<Bytes> read(const Version& version, BytesView key) {
-  const Blob* entry = memory::find(version.root, key);
+  const Blob* entry = tree::find(version.root, key);
   if (entry == nullptr) return std::nullopt;
   return Bytes(entry->value());
 }

@@ -6,7 +6,7 @@
 
 namespace stator::storage {
 
-// Lets RocksDB add up counters: value and operand are counters (see encode_counter), and so is what it makes of them.
+// Lets RocksDB add up counters: value, operand and result are counters (see encode_counter).
 std::shared_ptr<rocksdb::MergeOperator> new_counter_merge();
 
 }  // namespace stator::storage

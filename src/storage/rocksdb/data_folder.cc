@@ -38,7 +38,7 @@ unsigned parse_format(BytesView text) {
   return format;
 }
 
-Result<void> check_format(const std::string& path, const File& file) {
+Result<void> check_format(const std::string& path, const DataFile& file) {
   char buffer[64];
   const auto size = ::read(file.get(), buffer, sizeof buffer);
   if (size < 0) return system_error("cannot read", path + "/FORMAT", errno);
@@ -68,7 +68,7 @@ bool is_written(const std::string& name) {
          std::any_of(std::begin(kEndings), std::end(kEndings), [&](auto one) { return name.ends_with(one); });
 }
 
-// What is ours inside `folder`, which the caller has opened, and which is closed here.
+// Gives our files inside `folder` to the user. The caller has opened `folder`; it is closed here.
 void give_content(int folder, uid_t user, gid_t group, int depth) {
   static constexpr int kMostDepth = 16;
   DIR* entries = ::fdopendir(folder);
@@ -144,7 +144,7 @@ Result<void> prepare_data_folder(const std::string& path) {
   }
   if (code) return Error{ErrorCode::Usage, fmt::format("cannot use data folder {}: {}", path, code.message())};
   TRY(refuse_links(path));
-  const File file(path + "/FORMAT", O_RDONLY);
+  const DataFile file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);
   if (errno != ENOENT) return system_error("cannot open", path + "/FORMAT", errno);
   if (fs::exists(path + "/" + kMarkName, code)) return {};  // likewise
@@ -163,7 +163,7 @@ Result<void> write_format(const std::string& path) {
 }
 
 std::optional<unsigned> read_format(const std::string& path) {
-  const File file(path + "/FORMAT", O_RDONLY);
+  const DataFile file(path + "/FORMAT", O_RDONLY);
   if (!file.is_open()) return std::nullopt;
   Bytes text(std::min<std::uint64_t>(file.size(), 64), '\0');
   if (!file.read_at(0, text)) return std::nullopt;
@@ -180,7 +180,7 @@ std::optional<std::uint64_t> free_bytes(const std::string& path) {
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
   const auto name = path + "/PROBE";
   ::unlink(name.c_str());
-  const File file(name, O_WRONLY | O_CREAT | O_EXCL);
+  const DataFile file(name, O_WRONLY | O_CREAT | O_EXCL);
   if (!file.is_open()) return system_error("cannot write", name, errno);
   int code = ::fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   if (code == EOPNOTSUPP) code = 0;  // then the write below has to do
@@ -196,7 +196,7 @@ void make_reserve(const std::string& path, std::uint64_t bytes) {
   if (!room) return;
   // Not the last of the room: that is for data.
   const auto wanted = std::min(bytes, *room / 4);
-  const File file(name, O_WRONLY | O_CREAT);
+  const DataFile file(name, O_WRONLY | O_CREAT);
   if (!file.is_open() || file.size() >= wanted) return;
   if (::fallocate(file.get(), 0, 0, static_cast<off_t>(wanted)) != 0) ::unlink(name.c_str());
 }

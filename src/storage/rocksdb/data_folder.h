@@ -19,7 +19,8 @@ Result<void> prepare_data_folder(const std::string& path);
 // Whether somebody has kept a database there, damaged or not.
 bool holds_database(const std::string& path);
 
-// A link among the files that RocksDB or we write would be followed, and what it leads to overwritten.  Errors: Usage.
+// Refuses links among the files that RocksDB or we write: they would be followed, and their targets overwritten.
+// Errors: Usage.
 Result<void> refuse_links(const std::string& path);
 
 // Gives files that root has made in the folder of another user to that user, so that the user can work with them. Links

@@ -25,7 +25,7 @@ class FailureListener final : public rocksdb::EventListener {
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { note(*status); }
 
-  // A read that fails because a file is damaged tells it here.  Sums over what is no counter are a matter of their own.
+  // Notes a read that failed because a file is damaged.  A sum of values that are no counters is not counted as damage.
   void note_read(const rocksdb::Status& status) {
     if (trouble_of(status) == StoreTrouble::Damaged && !table_in(status.ToString()).empty()) note(status);
   }

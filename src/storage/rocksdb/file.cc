@@ -51,14 +51,15 @@ Error system_error(const std::string& what, const std::string& path, int code) {
   return {ErrorCode::Storage, std::move(text)};
 }
 
-File::File(const std::string& path, int flags) : file_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+DataFile::DataFile(const std::string& path, int flags)
+    : file_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
 
-std::uint64_t File::size() const {
+std::uint64_t DataFile::size() const {
   struct stat status{};
   return ::fstat(get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-bool File::read_at(std::uint64_t offset, Bytes& bytes) const {
+bool DataFile::read_at(std::uint64_t offset, Bytes& bytes) const {
   for (std::size_t done = 0; done < bytes.size();) {
     const auto got = ::pread(get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
@@ -68,7 +69,7 @@ bool File::read_at(std::uint64_t offset, Bytes& bytes) const {
   return true;
 }
 
-bool File::write_at(std::uint64_t offset, BytesView bytes) const {
+bool DataFile::write_at(std::uint64_t offset, BytesView bytes) const {
   while (!bytes.empty()) {
     const auto written = ::pwrite(get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
@@ -79,13 +80,13 @@ bool File::write_at(std::uint64_t offset, BytesView bytes) const {
   return true;
 }
 
-bool File::sync() const { return ::fdatasync(get()) == 0; }
+bool DataFile::sync() const { return ::fdatasync(get()) == 0; }
 
 Result<void> replace_file(const std::string& path, BytesView bytes) {
   const auto temporary = path + ".new";
   ::unlink(temporary.c_str());  // of a run that was stopped; or somebody has put it there
   {
-    const File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    const DataFile file(temporary, O_WRONLY | O_CREAT | O_EXCL);
     if (!file.is_open() || !file.write_at(0, bytes) || !file.sync()) {
       return system_error("cannot write", temporary, errno);
     }

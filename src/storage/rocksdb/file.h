@@ -18,11 +18,11 @@ Error system_error(const std::string& what, const std::string& path, int code); 
 // "FILE belongs to USER, and this process runs as USER2: chown -R USER2 FOLDER", for the first that does; or nothing.
 std::string foreign_owner(const std::string& folder);
 
-// An open file, or the errno of why it is not.  A link is not followed: in a folder that somebody else may write to, it
-// could lead anywhere.
-class File {
+// An open file, or the errno of its opening.  A link is not followed: if another user may write to the folder, it could
+// lead anywhere.
+class DataFile {
  public:
-  File(const std::string& path, int flags);
+  DataFile(const std::string& path, int flags);
 
   bool is_open() const { return file_.is_open(); }
   int get() const { return file_.get(); }

@@ -70,11 +70,11 @@ class FolderChecker {
   const LiveFiles* marked() const { return check_.mark && check_.mark->files ? &*check_.mark->files : nullptr; }
 
   void check_current() {
-    // What it should be, where it does not say it.
+    // The expected manifest, in case CURRENT does not name one.
     if (!files_.manifests.empty()) check_.manifest = files_.manifests.back();
     if (marked() != nullptr && has(files_.manifests, marked()->manifest)) check_.manifest = marked()->manifest;
     if (!files_.current) return add(Kind::Current, "CURRENT", "is missing");
-    const File file(folder_ + "/CURRENT", O_RDONLY);
+    const DataFile file(folder_ + "/CURRENT", O_RDONLY);
     Bytes text(file.is_open() ? std::min<std::uint64_t>(file.size(), 64) : 0, '\0');
     if (!file.is_open() || !file.read_at(0, text)) return add(Kind::Current, "CURRENT", "cannot be read");
     std::optional<std::uint64_t> number;
@@ -103,12 +103,13 @@ class FolderChecker {
     std::optional<std::uint64_t> bad;
     std::string why;
     bool behind = false;
-    const auto size = read_log_file(folder_ + "/" + name, {.record = [&](auto, auto) { behind = bad.has_value(); },
-                                                           .damage =
-                                                               [&](std::uint64_t offset, std::string_view what) {
-                                                                 if (!bad) why = what;
-                                                                 bad = bad.value_or(offset);
-                                                               }});
+    const auto size = read_log_file(folder_ + "/" + name, RecordFile::Manifest,
+                                    {.record = [&](auto, auto) { behind = bad.has_value(); },
+                                     .damage =
+                                         [&](std::uint64_t offset, std::string_view what) {
+                                           if (!bad) why = what;
+                                           bad = bad.value_or(offset);
+                                         }});
     if (!size) return add(Kind::Manifest, name, size.error().message);
     std::uint64_t needed = 1;  // a manifest is never empty
     if (marked() != nullptr && marked()->manifest == check_.manifest) needed = marked()->manifest_bytes;
@@ -116,8 +117,9 @@ class FolderChecker {
       return add(Kind::Manifest, name, fmt::format("has {} bytes, and had {} when it was last written", *size, needed));
     }
     // A record that was being appended when the machine stopped may be incomplete.  It was never acknowledged.
-    if (bad && (*bad < needed || behind))
-      add(Kind::Manifest, name, fmt::format("is damaged at byte {}: {}", *bad, why));
+    if (!bad) return;
+    torn_manifest_ = fmt::format("is damaged at byte {}: {}", *bad, why);
+    if (*bad < needed || behind) add(Kind::Manifest, name, torn_manifest_);
   }
 
   // Which tables there must be, the manifest says: RocksDB compares their sizes, and opens the first few.
@@ -141,6 +143,12 @@ class FolderChecker {
     const auto file = table_in(text);
     const bool missing = !file.empty() && !has(files_.tables, number_of(file.substr(0, file.find('.'))).value_or(0));
     if (file.empty() && !status.IsCorruption()) return storage_error("cannot read data folder " + folder_, status);
+    if (missing && !torn_manifest_.empty()) {
+      // Its lost records may say that a compaction has replaced the table.
+      add(Kind::Manifest, manifest_name(check_.manifest), torn_manifest_);
+      check_.opened = false;
+      return {};
+    }
     add(Kind::Table, file.empty() ? std::string("a table file") : file,
         missing ? std::string("is missing") : fmt::format("is damaged: {}", text));
     return {};
@@ -152,22 +160,25 @@ class FolderChecker {
   };
 
   Result<void> read_logs() {
-    std::uint64_t reached = check_.flushed;
+    CommitChain reached(check_.flushed);
     std::uint64_t newest = 0;
+    std::uint64_t synced = 0;  // the newest commit that was on disk when something behind it was written
     std::vector<BadLog> bad;
     for (const auto number : files_.logs) {
       std::uint64_t newest_here = 0;
       std::optional<BadLog> bad_here;
       const auto size = read_log_file(
-          folder_ + "/" + log_name(number),
+          folder_ + "/" + log_name(number), RecordFile::Log,
           {.record =
                [&](std::uint64_t, BytesView record) {
                  const auto commit = commit_of_record(record);
                  if (!commit) return;
                  newest_here = std::max(newest_here, *commit);
+                 // A record of an older program does not tell: all before it was on disk, and so may it be.
+                 synced = std::max(synced, synced_at_record(record).value_or(*commit));
                  // RocksDB goes on behind a damaged record only with the next file, and only if no commit is missing
-                 // there.
-                 if (!bad_here && *commit <= reached + 1) reached = std::max(reached, *commit);
+                 // there.  It does not notice every hole, so ReplayFilter keeps it from what this chain does not take.
+                 if (!bad_here) reached.take(*commit);
                },
            .damage =
                [&](std::uint64_t offset, std::string_view what) {
@@ -179,19 +190,27 @@ class FolderChecker {
       newest = std::max(newest, newest_here);
       if (bad_here) bad.push_back(std::move(*bad_here));
     }
-    check_.reachable = reached;
+    check_.reachable = reached.last();
     const auto acknowledged = check_.expected;
-    check_.expected = std::max({acknowledged, newest, reached});
+    check_.expected = std::max({acknowledged, newest, check_.reachable});
     if (!check_.tables_read) return {};  // then there is no telling what the logs must hold
-    // Relaxed, what is behind the mark was not synced, and a power cut may have left any part of it.
+    // A power cut may have left any part of the unsynced records: relaxed, all behind the mark; otherwise those that
+    // were written while the disk was still busy with earlier commits.
     const bool all_synced = marked() == nullptr || !marked()->relaxed;
-    const auto must_have = all_synced ? check_.expected : acknowledged;
-    if (reached >= must_have) return {};
+    const auto must_have = all_synced ? std::max(acknowledged, synced) : acknowledged;
+    if (check_.reachable >= must_have) return {};
+    if (!torn_manifest_.empty() && check_.reachable == check_.flushed) {
+      // Its lost records may name the newest tables, and RocksDB would delete those.
+      add(Kind::Manifest, manifest_name(check_.manifest), torn_manifest_);
+      check_.opened = check_.tables_read = false;
+      return {};
+    }
     std::erase_if(check_.damage,
                   [](const auto& one) { return one.kind == Kind::Log; });  // told again, with the commits
-    const auto missing = reached + 1 == must_have
+    const auto first = check_.reachable + 1;
+    const auto missing = first == must_have
                              ? fmt::format("commit {} is missing", must_have)
-                             : fmt::format("commits {} to {} are missing or behind the damage", reached + 1, must_have);
+                             : fmt::format("commits {} to {} are missing or behind the damage", first, must_have);
     if (!bad.empty()) {
       for (auto& one : bad) add(Kind::Log, one.name, fmt::format("{}; {}", one.what, missing));
       return {};
@@ -217,6 +236,7 @@ class FolderChecker {
   const std::string& folder_;
   const FolderListing files_;
   FolderCheck check_;
+  std::string torn_manifest_;  // what is wrong with its end, which may be as a crash leaves it
 };
 
 }  // namespace

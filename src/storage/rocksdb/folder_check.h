@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,7 +17,7 @@ namespace stator::storage {
 inline constexpr const char* kRepairFolder = "repair.tmp";
 inline constexpr const char* kRepairReady = "READY";
 
-// The files of a data folder, by what they are.  Numbers are sorted.
+// The files of a data folder, by their kinds.  Numbers are sorted.
 struct FolderListing {
   bool current = false;
   bool format = false;
@@ -51,13 +52,18 @@ struct FolderCheck {
   std::uint64_t flushed = 0;    // the newest commit in table files
   std::uint64_t reachable = 0;  // the newest commit that opening would find
   std::uint64_t expected = 0;   // the newest commit that there is a trace of
+
+  // Whether commits were synced before they were acknowledged.
+  bool is_synced() const { return mark && mark->files && !mark->files->relaxed; }
+  // The newest commit that is known to be on disk.
+  std::uint64_t synced() const { return std::max(flushed, mark ? mark->acknowledged.value : 0); }
 };
 
 // Compares a folder with its MARK, its manifest and its logs, without changing anything, before RocksDB opens it and
-// deletes what it thinks is not needed.  Nobody else has the folder open.  Errors: Storage.
+// deletes files that it takes for obsolete.  No process has the folder open.  Errors: Storage.
 Result<FolderCheck> check_folder(const std::string& folder);
 
-// The error for a start that is refused: what is missing, and what to do.  There is damage.
+// The error for a start that is refused: the missing files, and the way out.  There is damage.
 Error damage_error(const std::string& folder, const FolderCheck& check);
 
 // Holds the folder's LOCK.  Errors: Usage when another process does.

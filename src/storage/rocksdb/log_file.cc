@@ -1,9 +1,9 @@
 #include "stator/storage/rocksdb/log_file.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "stator/storage/rocksdb/crc32c.h"
 #include "stator/storage/rocksdb/file.h"
 
 namespace stator::storage {
@@ -13,27 +13,12 @@ constexpr std::size_t kBlock = 32768;
 constexpr std::size_t kHeader = 7;
 enum PartType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
-// What ends the batch of every commit: a put (01) of `\0seq`, whose value is 01 and the sequence.
+// The last bytes of the batch of every commit: a put (01) of `\0seq`, whose value is 01 and the sequence.
 constexpr BytesView kSequencePut("\x01\x04\0seq\x09\x01", 8);
-
-using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
-
-constexpr Tables make_tables() {
-  Tables tables{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0x82F63B78U : crc >> 1;
-    tables[0][i] = crc;
-  }
-  for (std::size_t table = 1; table < 8; ++table) {
-    for (std::size_t i = 0; i < 256; ++i) {
-      tables[table][i] = (tables[table - 1][i] >> 8) ^ tables[0][tables[table - 1][i] & 0xFF];
-    }
-  }
-  return tables;
-}
-
-constexpr Tables kTables = make_tables();
+constexpr std::size_t kSequencePutSize = 16;  // with the sequence
+// The bytes before it in a store that syncs its commits: a note (03) `\0syn` and the sequence.
+constexpr BytesView kSyncedNotePut("\x03\x0c\0syn", 6);
+constexpr std::size_t kSyncedNoteSize = 14;
 
 std::uint32_t byte_at(BytesView bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
@@ -65,7 +50,7 @@ std::optional<Part> part_at(BytesView block, std::size_t at) {
 
 class LogReader {
  public:
-  explicit LogReader(const LogVisitor& visitor) : visitor_(visitor) {}
+  LogReader(const LogVisitor& visitor, std::uint64_t filled_from) : visitor_(visitor), filled_from_(filled_from) {}
 
   void read_block(std::uint64_t offset, BytesView block) {
     std::size_t at = 0;
@@ -75,6 +60,7 @@ class LogReader {
         at += kHeader + part->payload.size();
         continue;
       }
+      if (offset + at >= filled_from_) return;
       const bool short_of_header = block.size() - at < kHeader;
       abandon(offset + at,
               short_of_header ? "it ends in the middle of a record" : "a record does not fit its checksum");
@@ -122,39 +108,52 @@ class LogReader {
   }
 
   const LogVisitor& visitor_;
-  bool damaged_ = false;     // since the last whole record
-  bool open_ = false;        // record_ waits for its next part
-  std::uint64_t begin_ = 0;  // of the record
+  const std::uint64_t filled_from_;  // no byte from here on is anything but filling
+  bool damaged_ = false;             // since the last whole record
+  bool open_ = false;                // record_ waits for its next part
+  std::uint64_t begin_ = 0;          // of the record
   Bytes record_;
 };
 
+std::uint64_t size_before_filling(const DataFile& file) {
+  Bytes block;
+  for (auto end = file.size(); end > 0; end -= block.size()) {
+    block.resize(std::min<std::uint64_t>(kBlock, end));
+    const auto begin = end - block.size();
+    if (!file.read_at(begin, block)) return end;
+    if (const auto last = block.find_last_not_of(kLogFilling); last != Bytes::npos) return begin + last + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
-std::uint32_t crc32c(BytesView bytes, std::uint32_t start) {
-  std::uint32_t crc = ~start;
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    const auto low = crc ^ read_u32le(bytes, 0);
-    const auto high = read_u32le(bytes, 4);
-    crc = kTables[7][low & 0xFF] ^ kTables[6][low >> 8 & 0xFF] ^ kTables[5][low >> 16 & 0xFF] ^ kTables[4][low >> 24] ^
-          kTables[3][high & 0xFF] ^ kTables[2][high >> 8 & 0xFF] ^ kTables[1][high >> 16 & 0xFF] ^
-          kTables[0][high >> 24];
-  }
-  for (const auto byte : bytes) crc = crc >> 8 ^ kTables[0][(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
-  return ~crc;
-}
-
 std::optional<std::uint64_t> commit_of_record(BytesView record) {
-  if (record.size() < kSequencePut.size() + 8) return std::nullopt;
-  const auto tail = record.substr(record.size() - kSequencePut.size() - 8);
-  if (!tail.starts_with(kSequencePut)) return std::nullopt;
-  return read_u64be(tail.data() + kSequencePut.size());
+  if (record.size() < kSequencePutSize) return std::nullopt;
+  const auto put = record.substr(record.size() - kSequencePutSize);
+  if (!put.starts_with(kSequencePut)) return std::nullopt;
+  return read_u64be(put.data() + kSequencePut.size());
 }
 
-Result<std::uint64_t> read_log_file(const std::string& path, const LogVisitor& visitor) {
-  const File file(path, O_RDONLY);
+std::optional<std::uint64_t> synced_at_record(BytesView record) {
+  constexpr std::size_t kEnd = kSyncedNoteSize + kSequencePutSize;
+  if (record.size() < kEnd || !commit_of_record(record)) return std::nullopt;
+  const auto note = record.substr(record.size() - kEnd, kSyncedNoteSize);
+  if (!note.starts_with(kSyncedNotePut)) return std::nullopt;
+  return read_u64be(note.data() + kSyncedNotePut.size());
+}
+
+Result<std::uint64_t> size_before_filling(const std::string& path) {
+  const DataFile file(path, O_RDONLY);
+  if (!file.is_open()) return system_error("cannot open", path, errno);
+  return size_before_filling(file);
+}
+
+Result<std::uint64_t> read_log_file(const std::string& path, RecordFile kind, const LogVisitor& visitor) {
+  const DataFile file(path, O_RDONLY);
   if (!file.is_open()) return system_error("cannot open", path, errno);
   const auto size = file.size();
-  LogReader reader(visitor);
+  LogReader reader(visitor, kind == RecordFile::Log ? size_before_filling(file) : size);
   Bytes block;
   for (std::uint64_t offset = 0; offset < size; offset += kBlock) {
     block.resize(std::min<std::uint64_t>(kBlock, size - offset));
@@ -166,6 +165,25 @@ Result<std::uint64_t> read_log_file(const std::string& path, const LogVisitor& v
   }
   reader.end();
   return size;
+}
+
+Result<void> write_log_again(const std::string& path, std::uint64_t synced) {
+  std::optional<std::uint64_t> begin;
+  const auto note = [&](std::uint64_t offset, BytesView record) {
+    if (!begin && commit_of_record(record).value_or(0) > synced) begin = offset;
+  };
+  TRY(read_log_file(path, RecordFile::Log, {.record = note, .damage = [](auto, auto) {}}));
+  if (!begin) return {};
+  const DataFile file(path, O_RDWR);
+  if (!file.is_open()) return system_error("cannot open", path, errno);
+  // The last record may end in bytes of the filling.
+  const auto end = std::min(file.size(), size_before_filling(file) + kSequencePutSize);
+  Bytes block;
+  for (auto at = *begin; at < end; at += block.size()) {
+    block.resize(std::min<std::uint64_t>(kBlock, end - at));
+    if (!file.read_at(at, block) || !file.write_at(at, block)) return system_error("cannot write", path, errno);
+  }
+  return {};
 }
 
 }  // namespace stator::storage

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -15,7 +17,7 @@ namespace {
 
 using testing::TemporaryFolder;
 
-// A log that RocksDB wrote, with a commit of `sizes[i]` bytes for each.
+// A log that RocksDB wrote, with a commit of `sizes[i]` bytes for each, and without its filling.
 class WrittenLog {
  public:
   explicit WrittenLog(const std::vector<std::size_t>& sizes) {
@@ -29,6 +31,7 @@ class WrittenLog {
     std::ostringstream text;
     text << std::ifstream(folder_.path() + "/data/" + name, std::ios::binary).rdbuf();
     bytes = text.str();
+    bytes.resize(size_before_filling(folder_.path() + "/data/" + name).value());
   }
 
   struct Reading {
@@ -40,7 +43,7 @@ class WrittenLog {
     std::ofstream(path, std::ios::binary) << bytes;
     Reading reading;
     EXPECT_TRUE(read_log_file(
-        path,
+        path, RecordFile::Log,
         {.record = [&](auto, BytesView record) { reading.commits.push_back(commit_of_record(record).value_or(0)); },
          .damage = [&](std::uint64_t offset, auto) { reading.damage.push_back(offset); }}));
     return reading;
@@ -53,8 +56,6 @@ class WrittenLog {
 };
 
 using Numbers = std::vector<std::uint64_t>;
-
-TEST(RocksDbLogFile, KnowsTheChecksumOfRocksDb) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
 
 TEST(RocksDbLogFile, ReadsEveryCommitThatRocksDbWrote) {
   const auto reading = WrittenLog({10, 100'000, 32'000, 0, 70'000, 5}).read();
@@ -92,6 +93,24 @@ TEST(RocksDbLogFile, TellsARecordWithoutItsEnd) {
   EXPECT_EQ(reading.damage.size(), 1U);
 }
 
+TEST(RocksDbLogFile, TakesTheFillingForTheEnd) {
+  WrittenLog log({10, 10});
+  log.bytes.append(100'000, kLogFilling);
+  const auto reading = log.read();
+  EXPECT_EQ(reading.commits, (Numbers{1, 2}));
+  EXPECT_TRUE(reading.damage.empty());
+}
+
+TEST(RocksDbLogFile, TellsARecordThatTheFillingCutsOff) {
+  WrittenLog log({10, 1000, 10});
+  const auto begin = log.bytes.size() - 200;  // within the second record
+  log.bytes.resize(begin);
+  log.bytes.append(100'000, kLogFilling);
+  const auto reading = log.read();
+  EXPECT_EQ(reading.commits, (Numbers{1}));
+  EXPECT_EQ(reading.damage.size(), 1U);
+}
+
 TEST(RocksDbLogFile, TakesZerosForDamage) {
   WrittenLog log({10, 10});
   log.bytes.append(100'000, '\0');
@@ -99,6 +118,22 @@ TEST(RocksDbLogFile, TakesZerosForDamage) {
   const auto reading = log.read();
   EXPECT_EQ(reading.commits, (Numbers{1, 2}));
   EXPECT_EQ(reading.damage, (Numbers{end}));
+}
+
+TEST(RocksDbLogFile, WritesAgainWhatMayNotBeOnDisk) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() + "/copy";
+  const auto bytes = WrittenLog({10, 100'000, 10, 10}).bytes + std::string(5000, kLogFilling);
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto synced : Numbers{4, 3, 1, 0}) {
+    std::filesystem::last_write_time(path, long_ago);
+    EXPECT_TRUE(write_log_again(path, synced));
+    EXPECT_EQ(std::filesystem::last_write_time(path) == long_ago, synced == 4);
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    EXPECT_EQ(text.str(), bytes);
+  }
 }
 
 }  // namespace

@@ -119,8 +119,8 @@ struct Content {
   std::optional<NumberedList> list;
 };
 
-// What can be read; nothing when it is no such file.
-std::optional<Content> read_content(const File& file) {
+// The readable content; nothing if the file is no mark.
+std::optional<Content> read_content(const DataFile& file) {
   Bytes bytes(std::min<std::uint64_t>(file.size(), kFileSize), '\0');
   if (!file.read_at(0, bytes) || !BytesView(bytes).starts_with(kMagic)) return std::nullopt;
   bytes.resize(kFileSize, '\0');
@@ -156,7 +156,7 @@ class MarkFile::Impl {
     }
   }
 
-  const File file;
+  const DataFile file;
   const std::string path;
   char* page = nullptr;
   std::uint64_t next_list = 1;
@@ -198,7 +198,7 @@ Result<std::unique_ptr<MarkFile>> MarkFile::open(const std::string& folder) {
 }
 
 std::optional<Mark> MarkFile::read(const std::string& folder) {
-  const File file(folder + "/" + kMarkName, O_RDONLY);
+  const DataFile file(folder + "/" + kMarkName, O_RDONLY);
   if (!file.is_open()) return std::nullopt;
   auto content = read_content(file);
   if (!content || (!content->sequence && !content->list)) return std::nullopt;

@@ -34,17 +34,17 @@ struct Mark {
   std::optional<LiveFiles> files;  // none: never written, or unreadable
 };
 
-// MARK, a file in the data folder that says what must be there: the newest commit that was synced, and the live files.
+// MARK, a file in the data folder that says which data must be there: the newest synced commit, and the live files.
 // Without it a log that lost its end looks like one that is complete.
 //
 // The sequence is stored in a mapped page, without a system call or a sync of its own: it survives the process, and
-// after a power cut it may be old, but it is never ahead of what was synced before.  Everything is there twice and has
-// a checksum, so that a store that was cut short leaves the one before.  docs/formats/store.md draws it.
+// after a power cut it may be old, but it is never ahead of the synced commits.  Everything is there twice and has a
+// checksum, so that a store that was cut short leaves the one before.  docs/formats/store.md draws it.
 //
 // acknowledge() and set_files() each belong to one thread at a time, and do not disturb each other.
 class MarkFile {
  public:
-  // Creates the file if it is missing, and keeps what can be read of one that is there.  Errors: Storage.
+  // Creates the file if it is missing, and keeps the readable part of an existing one.  Errors: Storage.
   static Result<std::unique_ptr<MarkFile>> open(const std::string& folder);
   // nullopt when the file is missing, or nothing in it can be read.
   static std::optional<Mark> read(const std::string& folder);

@@ -12,10 +12,12 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "stator/storage/rocksdb/data_folder.h"
 #include "stator/storage/rocksdb/file.h"
@@ -58,7 +60,7 @@ Result<void> make_folder(const fs::path& path) {
   return {};
 }
 
-// What was made, renamed or removed in a folder is on disk.
+// Makes sure that files made, renamed or removed in a folder are so on disk.
 Result<void> sync_entries(const std::string& folder) {
   if (!sync_folder(folder)) return system_error("cannot sync", folder, errno);
   return {};
@@ -258,7 +260,7 @@ class Repair {
             {Kind::Repair, kRepairFolder, "holds a repair that was interrupted before it changed anything"});
         return std::move(report_);
       }
-      // Nothing was moved yet, and what was saved then may be older than the database is now.
+      // No file was moved yet, and the saved data may be older than the database is now.
       std::error_code code;
       fs::remove_all(work_, code);
     }
@@ -281,8 +283,8 @@ class Repair {
     return std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) { return one.kind == kind; });
   }
 
-  // READY: the folder for the damaged files, and what was found and lost, for the one who has to be told when the
-  // repair is finished by another run.
+  // READY: the folder for the damaged files, the damage and the losses, for the report if another run finishes the
+  // repair.
   Result<void> write_ready() const {
     std::string text = fmt::format("{}\nlost {} {} {}\n", options_.aside, report_.acknowledged, report_.commits_saved,
                                    report_.commits_lost);
@@ -385,23 +387,34 @@ class Repair {
     }
     options_.progress("reading table files", files.tables.size(), files.tables.size());
     for (const auto number : unreadable_) report_.tables_lost.push_back(table_name(number));
-    if (!check_.mark || !check_.mark->files || check_.opened) return {};
+    if (!check_.mark || !check_.mark->files || check_.opened || found(Kind::Manifest)) return {};
+    const auto live = live_tables();
     for (const auto& table : check_.mark->files->tables) {
       const bool there = std::binary_search(files.tables.begin(), files.tables.end(), table.number);
-      // One that was compacted since need not be there; whether it was, only the manifest knows.
-      if (!there && !found(Kind::Manifest)) report_.tables_lost.push_back(table_name(table.number));
+      // A compaction can have replaced it since MARK was written.
+      const bool needed = !live || std::any_of(live->begin(), live->end(),
+                                               [&](const auto& file) { return file.file_number == table.number; });
+      if (!there && needed) report_.tables_lost.push_back(table_name(table.number));
     }
     return {};
   }
 
-  // From the first to the last key of every damaged table file, as far as the manifest can be read.
-  void find_ranges() {
-    if (!found(Kind::Table) || found(Kind::Manifest) || found(Kind::Current)) return;
+  // The tables that the manifest names; nothing if it cannot be read.
+  std::optional<std::vector<rocksdb::LiveFileMetaData>> live_tables() const {
+    if (found(Kind::Manifest) || found(Kind::Current)) return std::nullopt;
     TablesOnly tables(folder_, TablesOnly::Damage::FoundWhenRead);
-    if (!tables.open().ok()) return;
+    if (!tables.open().ok()) return std::nullopt;
     std::vector<rocksdb::LiveFileMetaData> files;
     tables.db().GetLiveFilesMetaData(&files);
-    for (const auto& file : files) {
+    return files;
+  }
+
+  // From the first to the last key of every damaged table file, as far as the manifest can be read.
+  void find_ranges() {
+    if (!found(Kind::Table)) return;
+    const auto files = live_tables();
+    if (!files) return;
+    for (const auto& file : *files) {
       const bool damaged = std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) {
         return one.kind == Kind::Table && file.name.ends_with(one.file);
       });
@@ -412,16 +425,32 @@ class Repair {
   // Calls `commit` with every commit in the logs of `folder` that is newer than `after` and all before it.
   static Result<void> for_each_commit(const std::string& folder, std::uint64_t after,
                                       const std::function<Result<void>(std::uint64_t, BytesView)>& commit) {
-    Result<void> outcome;
-    const auto take = [&](std::uint64_t, BytesView record) {
-      const auto sequence = commit_of_record(record);
-      if (!outcome || !sequence || *sequence <= after) return;
-      after = *sequence;
-      outcome = commit(*sequence, record);
+    const auto read = [&](const std::function<void(std::uint64_t, BytesView)>& take) -> Result<void> {
+      const auto take_newer = [&](std::uint64_t, BytesView record) {
+        if (const auto sequence = commit_of_record(record); sequence && *sequence > after) take(*sequence, record);
+      };
+      for (const auto number : FolderListing::of(folder).logs) {
+        TRY(read_log_file(folder + "/" + log_name(number), RecordFile::Log,
+                          {.record = take_newer, .damage = [](auto, auto) {}}));
+      }
+      return {};
     };
-    for (const auto number : FolderListing::of(folder).logs) {
-      TRY(read_log_file(folder + "/" + log_name(number), {.record = take, .damage = [](auto, auto) {}}));
+    // A start that left a commit out gave its number, and those behind it, again.  So a commit counts only if all that
+    // were written later have greater numbers.
+    std::vector<std::uint64_t> least_later;
+    TRY(read([&](std::uint64_t sequence, BytesView) { least_later.push_back(sequence); }));
+    auto least = std::numeric_limits<std::uint64_t>::max();
+    for (auto one = least_later.rbegin(); one != least_later.rend(); ++one) {
+      const auto sequence = std::exchange(*one, least);
+      least = std::min(least, sequence);
     }
+    Result<void> outcome;
+    std::size_t next = 0;
+    TRY(read([&](std::uint64_t sequence, BytesView record) {
+      const bool counts = next < least_later.size() && sequence < least_later[next];
+      ++next;
+      if (outcome && counts) outcome = commit(sequence, record);
+    }));
     return outcome;
   }
 
@@ -449,7 +478,7 @@ class Repair {
       if (fs::exists(fs::path(folder_) / "CURRENT")) TRY(move_aside("CURRENT"));
       TRY(replace_file(folder_ + "/CURRENT", manifest_name(check_.manifest) + "\n"));
       TRY(sync_entries(folder_));
-      // Only now can be seen what is in the tables.
+      // Only now can the contents of the tables be checked.
       const auto told = report_.damage;
       unreadable_.clear();
       report_.tables_lost.clear();
@@ -467,15 +496,13 @@ class Repair {
   }
 
   // Tables and manifest are good: what can be read from the logs becomes tables.  The logs stay where they are until
-  // that is done.
+  // that is done.  If the manifest is older than it seems, RocksDB deletes tables, so everything is linked aside
+  // before.
   Result<void> replay_logs() {
     TRY(make_folder(aside()));
     TRY(make_folder(work_ / "logs"));
-    const auto logs = FolderListing::of(folder_).logs;
-    for (const auto number : logs) {
-      if (!fs::exists(aside() / log_name(number))) {
-        TRY(link_file(fs::path(folder_) / log_name(number), aside() / log_name(number)));
-      }
+    for (const auto& name : rocksdb_files(folder_)) {
+      if (!fs::exists(aside() / name)) TRY(link_file(fs::path(folder_) / name, aside() / name));
     }
     TRY(sync_entries(aside().string()));
     {
@@ -541,7 +568,7 @@ class Repair {
     }
     for (const auto number : files.tables) {
       if (std::find(unreadable_.begin(), unreadable_.end(), number) != unreadable_.end()) continue;
-      // One that compaction had made superfluous could bring back what was deleted.
+      // A file that compaction had replaced could bring back deleted keys.
       const bool superfluous =
           marked != nullptr && number < newest_marked &&
           std::none_of(
@@ -593,7 +620,7 @@ class Repair {
     const auto target = fs::path(folder_) / aside_name;
     const auto fresh = work_ / "new";
     TRY(make_folder(target));
-    // What has come from `new` already is not there any more, and must not be moved away by a second run.
+    // After a first run, files from `new` are already in the folder, and a second run must not move them away.
     if (fs::exists(fresh / "CURRENT") && !fs::exists(work_ / "CLEARED")) {
       auto names = rocksdb_files(folder_);
       std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "CURRENT"; });

@@ -33,7 +33,7 @@ struct RepairReport {
   std::uint64_t commits_saved = 0;       // from the logs, also from behind damage
   std::uint64_t commits_lost = 0;        // known by their numbers to be missing in the logs
   std::vector<std::string> tables_lost;  // files of which nothing can be read
-  std::vector<KeyRange> ranges_lost;  // keys whose blocks cannot be read; before the repair, all keys of damaged files
+  std::vector<KeyRange> ranges_lost;     // keys in unreadable blocks; before the repair, all keys of damaged files
 };
 
 // Looks at everything in a data folder, blocks of table files included, and, with accept_loss, makes it one that can be

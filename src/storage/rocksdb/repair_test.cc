@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
+#include <vector>
 
+#include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 #include "stator/storage/testing/contract.h"
 #include "stator/storage/testing/temporary_folder.h"
@@ -91,7 +94,7 @@ TEST(RocksDbRepair, LeavesAFolderAloneThatIsWhole) {
 TEST(RocksDbRepair, SavesTheCommitsBehindADamagedOne) {
   const Folder folder;
   const auto log = folder.largest(".log");
-  Folder::overwrite(log, fs::file_size(log) / 2);
+  Folder::overwrite(log, size_before_filling(log).value() / 2);
   EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
   const auto looked = folder.repair(false);
   EXPECT_EQ(looked.commits_lost, 1U);
@@ -118,6 +121,81 @@ TEST(RocksDbRepair, LosesNothingWithCurrentOrManifest) {
     EXPECT_TRUE(folder.repair(false).damage.empty());
     EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "aside" / file.filename()));
   }
+}
+
+// The offset of the last record of the manifest that names a table file, from which on it is overwritten.
+void lose_last_flush(const Folder& folder, char with) {
+  const auto manifest = folder.largest("MANIFEST-");
+  std::uint64_t flush = 0;
+  EXPECT_TRUE(read_log_file(manifest, RecordFile::Manifest,
+                            {.record =
+                                 [&](std::uint64_t offset, BytesView record) {
+                                   if (record.find("key") != BytesView::npos) flush = offset;
+                                 },
+                             .damage = [](auto, auto) {}}));
+  EXPECT_GT(flush, 0U);
+  const auto end = fs::file_size(manifest);
+  fs::resize_file(manifest, flush);
+  std::ofstream(manifest, std::ios::binary | std::ios::app) << std::string(end - flush, with);
+}
+
+TEST(RocksDbRepair, LosesNoTableWhoseRecordInTheManifestIsOverwritten) {
+  for (const char with : {'\xff', '\x5a'}) {
+    for (const bool has_mark : {true, false}) {
+      SCOPED_TRACE(fmt::format("{:x}, mark: {}", with & 0xff, has_mark));
+      const Folder folder;
+      lose_last_flush(folder, with);
+      if (!has_mark) fs::remove(fs::path(folder.path()) / "MARK");
+      const auto store = open_rocksdb_store({.path = folder.path()});
+      ASSERT_FALSE(store);
+      EXPECT_NE(store.error().message.find("MANIFEST-"), std::string::npos) << store.error().message;
+      EXPECT_TRUE(folder.repair().repaired);
+      EXPECT_EQ(folder.keys(), 350);
+    }
+  }
+}
+
+// As after a power cut on a full disk: the start left commits behind a hole out, and gave their numbers again.
+TEST(RocksDbRepair, TakesNoCommitWhoseNumberWasGivenAgain) {
+  const Folder folder;
+  const auto log = folder.largest(".log");
+  std::vector<std::uint64_t> records;
+  EXPECT_TRUE(read_log_file(
+      log, RecordFile::Log,
+      {.record = [&](std::uint64_t offset, auto) { records.push_back(offset); }, .damage = [](auto, auto) {}}));
+  ASSERT_EQ(records.size(), 50U);
+  records.push_back(size_before_filling(log).value());
+  ASSERT_LT(records.back(), 32768U) << "no record crosses a block";
+  std::ostringstream text;
+  text << std::ifstream(log, std::ios::binary).rdbuf();
+  const auto part = [&](std::size_t begin, std::size_t end) {
+    return text.str().substr(records[begin], records[end] - records[begin]);
+  };
+  std::ofstream(log, std::ios::binary) << part(0, 25) + part(28, 30);
+  const auto newer = fs::path(folder.path()) / fmt::format("{:06}.log", std::stoi(log.stem().string()) + 1);
+  std::ofstream(newer, std::ios::binary) << part(25, 50);
+  Folder::overwrite(newer, records[40] - records[25] + 50);
+  const auto report = folder.repair();
+  EXPECT_EQ(report.commits_saved, 49U);
+  EXPECT_EQ(folder.keys(), 349);
+}
+
+TEST(RocksDbRepair, KeepsTheWholeDatabaseAsideBeforeItReplaysTheLogs) {
+  const Folder folder;
+  const auto log = folder.largest(".log");
+  Folder::overwrite(log, size_before_filling(log).value() / 2);
+  // RocksDB deletes it, since the manifest does not name it.
+  const auto unnamed = fs::path(folder.path()) / "000003.sst";
+  fs::copy_file(folder.largest(".sst"), unnamed);
+  std::vector<fs::path> before;
+  for (const auto& file : fs::directory_iterator(folder.path())) {
+    const auto name = file.path().filename();
+    if (name != "FORMAT" && name != "LOCK" && name != "RESERVE") before.push_back(name);
+  }
+  EXPECT_TRUE(folder.repair().repaired);
+  EXPECT_EQ(folder.keys(), 349);
+  EXPECT_FALSE(fs::exists(unnamed));
+  for (const auto& name : before) EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "aside" / name)) << name;
 }
 
 TEST(RocksDbRepair, LosesOnlyTheKeysOfADamagedBlock) {

@@ -15,8 +15,8 @@
 namespace stator::storage {
 namespace {
 
-// What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part
-// of the data.  A store that is full again so soon after wants twice as much.
+// The room for the first compaction that is needed to go back to normal: all of its input, but at most this, and at
+// most this part of the data.  A store that is full again so soon afterwards needs twice as much.
 constexpr std::uint64_t kMostCompactionRoom = 64ULL << 20;
 constexpr std::uint64_t kCompactionShare = 4;
 constexpr std::chrono::seconds kFullAgainSoon{60};
@@ -123,7 +123,7 @@ RocksDbStore::CompactionInput RocksDbStore::compacted_with(const rocksdb::LiveFi
 
 std::uint64_t RocksDbStore::bytes_left_in(const CompactionInput& input) const {
   // For a reader with an older snapshot, a compaction keeps what was deleted.
-  if (open_snapshots_.load(std::memory_order_acquire) > 0) return input.bytes;
+  if (older_snapshots()) return input.bytes;
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options));
@@ -158,7 +158,7 @@ std::uint64_t RocksDbStore::compaction_room() const {
 }
 
 void RocksDbStore::drop_erased_files(const Batch& batch) {
-  if (open_snapshots_.load(std::memory_order_acquire) > 0) return;
+  if (older_snapshots()) return;
   for (const auto& operation : batch.operations()) {
     if (operation.kind != Batch::Kind::EraseRange || operation.value.empty()) continue;
     const auto first = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);

@@ -5,14 +5,19 @@
 #include <cstdlib>
 #include <utility>
 
+#include "stator/base/descriptor.h"
 #include "stator/base/log.h"
 #include "stator/storage/rocksdb/file.h"
+#include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_reads.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
 #include "stator/storage/rocksdb/rocksdb_store_impl.h"
 
 namespace stator::storage {
 namespace {
+
+// Fewer files of level 0 than RocksDB merges, which is four.
+constexpr int kFewNewFiles = 2;
 
 // How long recover() keeps new readers waiting for those that have a snapshot.
 constexpr std::chrono::milliseconds kSnapshotPatience{100};
@@ -42,11 +47,16 @@ Result<void> RocksDbStore::open_to_read() {
   const auto found = TRY(check_folder(options_.path));
   if (!found.damage.empty() && !options_.despite_damage) return damage_error(options_.path, found);
   if (options_.despite_damage) rocks_.paranoid_checks = false;
+  auto options = rocks_;
+  // The last commit in the logs of a damaged folder is unknown.
+  if (found.damage.empty()) options.wal_filter = replay_from(found, found.reachable);
   rocksdb::DB* db = nullptr;
-  const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
+  const auto status = rocksdb::DB::OpenForReadOnly(options, options_.path, &db);
   if (!status.ok()) return opening_error(status);
   db_.reset(db);
-  last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
+  const auto sequence = found.damage.empty() ? TRY(read_sequence_after(found.reachable)) : TRY(read_sequence());
+  last_commit_.store(sequence.value, std::memory_order_release);
+  cache_.open(new_base());
   MutexLock lock(commit_mutex_);
   failed_ = true;
   failure_ = "it was opened to be read only";
@@ -64,10 +74,11 @@ Error RocksDbStore::opening_error(const rocksdb::Status& status) const {
 Result<void> RocksDbStore::open_database(Mode mode) {
   disk_is_full_ = false;
   TRY(prepare_data_folder(options_.path));
+  FolderCheck found;
   {
     // Not by RocksDB's way of opening it: that deletes the files it has lost track of.
     const auto lock = TRY(FolderLock::take(options_.path));
-    const auto found = TRY(check_folder(options_.path));
+    found = TRY(check_folder(options_.path));
     if (!found.damage.empty()) return damage_error(options_.path, found);
     if (found.mark_lost) {
       log::warning("no_mark",
@@ -85,8 +96,12 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     options.write_buffer_size += 2 * log_bytes();
     options.disable_auto_compactions = true;
     compacted_ = {};
-    TRY(sync_logs());
+    TRY(sync_logs(found));
   }
+  auto reachable = found.reachable;
+  // Commits that may be only in the system's cache were not acknowledged, and readers do not see them.
+  if (mode == Mode::ReadOnly && found.is_synced() && !sync_logs(found)) reachable = found.synced();
+  options.wal_filter = replay_from(found, reachable);
   rocksdb::DB* db = nullptr;
   listener_->forget();
   log_->hold();
@@ -101,16 +116,20 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     return opening_error(status);
   }
   db_.reset(db);
-  values_.clear();
-  auto sequence = read_sequence();
+  auto sequence = read_sequence_after(reachable);
   if (!sequence) {
     db_.reset();
     return std::move(sequence).error();
   }
+  cache_.open(new_base());
   last_commit_.store(sequence->value, std::memory_order_release);
+  last_written_ = *sequence;
   mode_ = mode;
   if (mode == Mode::ReadOnly) return {};
-  if (mode == Mode::Normal) make_reserve(options_.path, room_.reserve);
+  if (mode == Mode::Normal) {
+    make_reserve(options_.path, room_.reserve);
+    hold_floor();
+  }
   keep_mark(*sequence);
   note_files(*db_);
   return {};
@@ -132,7 +151,8 @@ void RocksDbStore::fit_disk() {
 std::uint64_t RocksDbStore::log_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto number : FolderListing::of(options_.path).logs) {
-    bytes += File(options_.path + "/" + log_name(number), O_RDONLY).size();
+    const auto size = size_before_filling(options_.path + "/" + log_name(number));
+    if (size) bytes += *size;
   }
   return bytes;
 }
@@ -167,24 +187,62 @@ void RocksDbStore::note_files(rocksdb::DB& db) {
 }
 
 Result<void> RocksDbStore::close_database() {
+  auto base = cache_.close();
   const auto deadline = options_.clock->steady_now() + kSnapshotPatience;
-  while (open_snapshots_.load(std::memory_order_acquire) > 0) {
+  // Our hold on it, so that readers can go on with it when the database cannot be closed.
+  const long kept = base == nullptr ? 0 : 1;
+  while (open_snapshots_.load(std::memory_order_acquire) > static_cast<std::size_t>(kept) || base.use_count() > kept) {
     if (options_.clock->steady_now() > deadline) {
+      cache_.open(std::move(base));
       return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
     }
     options_.clock->wait(std::chrono::milliseconds(1));
   }
+  base.reset();
+  if (db_ != nullptr) release_floor(*db_);
   db_.reset();
+  logs_->drop_closed();
   return {};
 }
 
-Result<void> RocksDbStore::sync_logs() const {
+void RocksDbStore::hold_floor() {
+  if (!has_few_new_files(*db_)) return;
+  MutexLock lock(floor_mutex_);
+  floor_ = db_->GetSnapshot();
+}
+
+void RocksDbStore::release_floor(rocksdb::DB& db) {
+  MutexLock lock(floor_mutex_);
+  if (floor_ != nullptr) db.ReleaseSnapshot(std::exchange(floor_, nullptr));
+}
+
+bool RocksDbStore::has_few_new_files(rocksdb::DB& db) {
+  std::string count;
+  return db.GetProperty("rocksdb.num-files-at-level0", &count) && std::atoi(count.c_str()) <= kFewNewFiles;
+}
+
+rocksdb::WalFilter* RocksDbStore::replay_from(const FolderCheck& found, std::uint64_t reachable) {
+  replay_ = std::make_unique<ReplayFilter>(found.flushed, reachable);
+  return replay_.get();
+}
+
+Result<void> RocksDbStore::sync_logs(const FolderCheck& found) const {
   for (const auto number : FolderListing::of(options_.path).logs) {
     const auto path = options_.path + "/" + log_name(number);
-    const File file(path, O_RDWR);
-    if (!file.is_open() || !file.sync()) return system_error("cannot sync", path, errno);
+    TRY(write_log_again(path, found.synced()));
+    const DataFile file(path, O_RDWR);
+    if (!file.is_open() || options_.sync_file(file.get()) != 0) return system_error("cannot sync", path, errno);
   }
+  if (!sync_folder(options_.path)) return system_error("cannot sync", options_.path, errno);
   return {};
+}
+
+Result<CommitSequence> RocksDbStore::read_sequence_after(std::uint64_t reachable) const {
+  const auto sequence = TRY(read_sequence());
+  if (sequence.value == reachable) return sequence;
+  return Error{ErrorCode::Corruption,
+               fmt::format("data folder {}: the logs hold the commits up to {}, and RocksDB has read them up to {}",
+                           options_.path, reachable, sequence.value)};
 }
 
 Result<CommitSequence> RocksDbStore::read_sequence() const {

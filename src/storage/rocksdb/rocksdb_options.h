@@ -20,6 +20,10 @@ namespace stator::storage {
 // On disk: keys that start with 0x00 are ours, everything behind them is the engine's.
 //   00 's' 'e' 'q'  ->  01 sequence:u64be     the newest commit, written in the same batch as its changes
 inline constexpr BytesView kSequenceKey("\0seq", 4);
+
+// In the log, before that of a commit, is a note that goes into no table:
+//   00 's' 'y' 'n'  sequence:u64be     the newest commit that was on disk when this one was written; not if relaxed
+inline constexpr BytesView kSyncedNote("\0syn", 4);
 inline constexpr char kSequenceVersion = 1;
 
 // RocksDB's warnings and errors go to our log, each kind at most once a minute, and its chatter nowhere: there are no

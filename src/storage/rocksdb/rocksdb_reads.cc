@@ -5,12 +5,9 @@
 namespace stator::storage {
 namespace {
 
-Error closed_error() { return {ErrorCode::Storage, "the store is closed after a failure and has not recovered yet"}; }
-
 class RocksDbCursor final : public Cursor {
  public:
-  // `db` may be null: the store could not be reopened after a failure.
-  RocksDbCursor(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, const KeyRange& range, Direction direction,
+  RocksDbCursor(rocksdb::DB& db, const rocksdb::Snapshot* snapshot, const KeyRange& range, Direction direction,
                 FailureListener& listener)
       : listener_(listener),
         begin_(is_reserved_key(range.begin) ? Bytes(kFirstUserKey) : range.begin),
@@ -18,15 +15,12 @@ class RocksDbCursor final : public Cursor {
         begin_slice_(begin_),
         end_slice_(end_),
         direction_(direction) {
-    if (db == nullptr || (!end_.empty() && end_ <= begin_)) {
-      failed_ = db == nullptr;
-      return;
-    }
+    if (!end_.empty() && end_ <= begin_) return;
     rocksdb::ReadOptions read;
     read.snapshot = snapshot;
     read.iterate_lower_bound = &begin_slice_;
     if (!end_.empty()) read.iterate_upper_bound = &end_slice_;
-    iterator_.reset(db->NewIterator(read));
+    iterator_.reset(db.NewIterator(read));
     if (direction == Direction::Forward) {
       iterator_->Seek(begin_slice_);
     } else {
@@ -45,7 +39,6 @@ class RocksDbCursor final : public Cursor {
   BytesView key() const override { return view(iterator_->key()); }
   BytesView value() const override { return view(iterator_->value()); }
   Result<void> status() const override {
-    if (failed_) return closed_error();
     if (iterator_ == nullptr || iterator_->status().ok()) return {};
     listener_.note_read(iterator_->status());
     return storage_error("cannot read", iterator_->status());
@@ -57,32 +50,41 @@ class RocksDbCursor final : public Cursor {
   const Bytes begin_, end_;
   const rocksdb::Slice begin_slice_, end_slice_;
   const Direction direction_;
-  bool failed_ = false;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
 class RocksDbSnapshot final : public Snapshot {
  public:
-  // `db` may be null.  Counts itself in `open_snapshots`, already raised by the caller, until it is destroyed.
-  RocksDbSnapshot(rocksdb::DB* db, std::atomic<std::size_t>& open_snapshots, FailureListener& listener)
-      : db_(db),
-        snapshot_(db == nullptr ? nullptr : db->GetSnapshot()),
-        open_snapshots_(open_snapshots),
-        listener_(listener) {}
+  RocksDbSnapshot(rocksdb::DB& db, std::atomic<std::size_t>& open_snapshots, FailureListener& listener)
+      : db_(db), snapshot_(db.GetSnapshot()), open_snapshots_(open_snapshots), listener_(listener) {
+    open_snapshots_.fetch_add(1, std::memory_order_relaxed);
+  }
   ~RocksDbSnapshot() override {
-    if (db_ != nullptr) db_->ReleaseSnapshot(snapshot_);
+    db_.ReleaseSnapshot(snapshot_);
     open_snapshots_.fetch_sub(1, std::memory_order_release);
   }
   RocksDbSnapshot(const RocksDbSnapshot&) = delete;
   RocksDbSnapshot& operator=(const RocksDbSnapshot&) = delete;
 
-  Result<std::optional<Bytes>> get(BytesView key) const override { return read(db_, snapshot_, key, listener_); }
+  Result<std::optional<Bytes>> get(BytesView key) const override {
+    if (is_reserved_key(key)) return std::optional<Bytes>();
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot_;
+    rocksdb::PinnableSlice value;
+    const auto status = db_.Get(options, db_.DefaultColumnFamily(), slice(key), &value);
+    if (status.IsNotFound()) return std::optional<Bytes>();
+    if (!status.ok()) {
+      listener_.note_read(status);
+      return storage_error("cannot read", status);
+    }
+    return std::optional<Bytes>(view(value));
+  }
   std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const override {
     return std::make_unique<RocksDbCursor>(db_, snapshot_, range, direction, listener_);
   }
 
  private:
-  rocksdb::DB* db_;
+  rocksdb::DB& db_;
   const rocksdb::Snapshot* snapshot_;
   std::atomic<std::size_t>& open_snapshots_;
   FailureListener& listener_;
@@ -90,25 +92,9 @@ class RocksDbSnapshot final : public Snapshot {
 
 }  // namespace
 
-Result<std::optional<Bytes>> read(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, BytesView key,
-                                  FailureListener& listener) {
-  if (db == nullptr) return closed_error();
-  if (is_reserved_key(key)) return std::optional<Bytes>();
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot;
-  rocksdb::PinnableSlice value;
-  const auto status = db->Get(options, db->DefaultColumnFamily(), slice(key), &value);
-  if (status.IsNotFound()) return std::optional<Bytes>();
-  if (!status.ok()) {
-    listener.note_read(status);
-    return storage_error("cannot read", status);
-  }
-  return std::optional<Bytes>(view(value));
-}
-
-std::unique_ptr<Snapshot> take_snapshot(rocksdb::DB* db, std::atomic<std::size_t>& open_snapshots,
-                                        FailureListener& listener) {
-  return std::make_unique<RocksDbSnapshot>(db, open_snapshots, listener);
+std::shared_ptr<const Snapshot> take_snapshot(rocksdb::DB& db, std::atomic<std::size_t>& open_snapshots,
+                                              FailureListener& listener) {
+  return std::make_shared<RocksDbSnapshot>(db, open_snapshots, listener);
 }
 
 }  // namespace stator::storage

@@ -23,9 +23,13 @@ RocksDbStore::RocksDbStore(RocksDbOptions options)
       owner_(options_.path),
       log_(std::make_shared<LogBridge>()),
       rocks_(rocksdb_options(options_, log_)),
-      values_(options_.value_cache_bytes) {
-  listener_->on_new_files([this](rocksdb::DB& db) { note_files(db); });
+      cache_(options_.read_only ? 0 : options_.range_cache_bytes) {
+  listener_->on_new_files([this](rocksdb::DB& db) {
+    note_files(db);
+    if (!has_few_new_files(db)) release_floor(db);
+  });
   rocks_.listeners.push_back(listener_);
+  rocks_.env = env_.get();
 }
 
 RocksDbStore::~RocksDbStore() {
@@ -37,59 +41,122 @@ RocksDbStore::~RocksDbStore() {
   if (thread_.joinable()) thread_.join();
   if (options_.durability == Durability::Relaxed)
     ignore_error(sync(), "closing; the log has what the disk did not take");
+  cache_.close().reset();
+  forget_unpublished();
   STATOR_ASSERT(open_snapshots_ == 0, "snapshots are destroyed before their store");
-  if (db_ != nullptr && mode_ != Mode::ReadOnly) note_files(*db_);
+  if (db_ == nullptr) return;
+  if (mode_ != Mode::ReadOnly) note_files(*db_);
+  release_floor(*db_);
 }
 
-Result<std::optional<Bytes>> RocksDbStore::get(BytesView key) const {
-  ValueCache::Miss miss;
-  if (auto value = values_.find(key, miss)) return value;
+Result<std::optional<Bytes>> RocksDbStore::get(BytesView key) const { return open_view().get(key); }
+
+std::unique_ptr<Snapshot> RocksDbStore::snapshot() const { return RangeCache::View::snapshot(open_view()); }
+
+RangeCache::View RocksDbStore::open_view() const {
+  if (auto view = cache_.view(); view.is_open()) return view;
   std::shared_lock lock(db_mutex_);
-  auto value = TRY(read(db_.get(), nullptr, key, *listener_));
-  if (value) values_.fill(key, *value, miss);
-  return value;
+  return cache_.view();
 }
 
-std::unique_ptr<Snapshot> RocksDbStore::snapshot() const {
-  std::shared_lock lock(db_mutex_);
-  open_snapshots_.fetch_add(1, std::memory_order_relaxed);
-  return take_snapshot(db_.get(), open_snapshots_, *listener_);
+std::shared_ptr<const Snapshot> RocksDbStore::new_base() { return take_snapshot(*db_, open_snapshots_, *listener_); }
+
+Result<std::optional<Bytes>> RocksDbStore::get_written(BytesView key) const {
+  std::shared_ptr<const Snapshot> written;
+  {
+    MutexLock lock(unpublished_mutex_);
+    written = newest_base_;
+  }
+  return written != nullptr ? written->get(key) : get(key);
 }
 
 Result<CommitSequence> RocksDbStore::commit(Batch batch) {
-  // The lock is what puts commits in an order, so it is held while the log is written.
+  MutexLock publishing(publish_mutex_);
   MutexLock lock(commit_mutex_);
   std::shared_lock open(db_mutex_);
   const bool on_reserve = failed_ && mode_ == Mode::OnReserve && batch.is_freeing_space() && !listener_->failed();
   if (failed_ && !on_reserve) return failed_error();
-  const CommitSequence sequence{last_commit_.load(std::memory_order_relaxed) + 1};
+  Batch erased;
+  if (on_reserve) erased = batch;
+  const auto sequence = TRY(write_next(std::move(batch), on_reserve));
+  if (const auto status = publish_written(); !status.ok()) return fail_published(status);
+  if (on_reserve) drop_erased_files(erased);
+  return sequence;
+}
+
+Result<CommitSequence> RocksDbStore::write(Batch batch) {
+  if (!capabilities().two_steps) return commit(std::move(batch));
+  MutexLock lock(commit_mutex_);
+  std::shared_lock open(db_mutex_);
+  if (failed_) return failed_error();
+  return write_next(std::move(batch), /*synced=*/false);
+}
+
+Result<void> RocksDbStore::publish(CommitSequence sequence) {
+  MutexLock publishing(publish_mutex_);
+  if (last_commit() >= sequence) return {};
+  std::shared_lock open(db_mutex_);
+  const auto status = lost_written_ ? rocksdb::Status::OK() : publish_written();
+  if (status.ok() && last_commit() >= sequence) return {};
+  MutexLock lock(commit_mutex_);
+  return status.ok() ? failed_error() : fail_published(status);
+}
+
+Result<CommitSequence> RocksDbStore::write_next(Batch batch, bool synced) {
+  const CommitSequence sequence{last_written_.value + 1};
   rocksdb::WriteBatch changes(batch_size(batch));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < batch.operations().size(); ++i) {
     bytes += size_of(batch.operations()[i]);
-    TRY(translate(batch, i, sequence, changes));
+    // Commits that were written before and are not published fail with it, as after a write that fails.
+    if (const auto status = translate(batch, i, sequence, changes); !status.ok()) return fail("cannot commit", status);
   }
+  if (options_.durability == Durability::Sync) note_synced(changes, last_commit());
   put_sequence(changes, sequence);
-
-  const bool synced = options_.durability == Durability::Sync || on_reserve;
-  ValueCache::Change change(values_, batch);
-  const auto status = write(changes, synced);
+  const auto status = write_changes(changes, synced);
   if (!status.ok()) return fail("cannot commit", status);
-  last_commit_.store(sequence.value, std::memory_order_release);
-  commits_.fetch_add(1, std::memory_order_relaxed);
+  last_written_ = sequence;
   bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
-  if (synced) {
-    syncs_.fetch_add(1, std::memory_order_relaxed);
-    if (mark_ != nullptr) mark_->acknowledge(sequence);
-  } else {
-    unsynced_.store(true, std::memory_order_release);
-  }
-  if (on_reserve) drop_erased_files(batch);
-  change.done(batch);
+  auto base = new_base();
+  MutexLock lock(unpublished_mutex_);
+  newest_base_ = base;
+  unpublished_.push_back({sequence, std::move(batch), std::move(base)});
   return sequence;
 }
 
+rocksdb::Status RocksDbStore::publish_written() {
+  std::vector<Unpublished> written;
+  {
+    MutexLock lock(unpublished_mutex_);
+    written.swap(unpublished_);
+  }
+  if (written.empty()) return rocksdb::Status::OK();
+  const auto last = written.back().sequence;
+  if (options_.durability == Durability::Sync) {
+    if (auto status = logs_->sync(); !status.ok()) {
+      // Later commits that were written behind it depend on it.
+      lost_written_ = true;
+      return status;
+    }
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+    if (mark_ != nullptr) mark_->acknowledge(last);
+  } else {
+    unsynced_.store(true, std::memory_order_release);
+  }
+  for (auto& commit : written) cache_.commit(commit.batch, std::move(commit.base));
+  last_commit_.store(last.value, std::memory_order_release);
+  commits_.fetch_add(written.size(), std::memory_order_relaxed);
+  return rocksdb::Status::OK();
+}
+
+void RocksDbStore::forget_unpublished() {
+  MutexLock lock(unpublished_mutex_);
+  unpublished_.clear();
+  newest_base_.reset();
+}
+
 Result<void> RocksDbStore::advance_to(CommitSequence least) {
+  MutexLock publishing(publish_mutex_);
   MutexLock lock(commit_mutex_);
   std::shared_lock open(db_mutex_);
   if (failed_) return failed_error();
@@ -102,18 +169,20 @@ Result<void> RocksDbStore::advance_to(CommitSequence least) {
   auto status = db_->Write(unlogged, &changes);
   if (status.ok()) status = db_->Flush({});
   if (!status.ok()) return fail("cannot commit", status);
+  last_written_ = least;
   last_commit_.store(least.value, std::memory_order_release);
   if (mark_ != nullptr) mark_->acknowledge(least);
   return {};
 }
 
 Result<void> RocksDbStore::sync() {
+  MutexLock publishing(publish_mutex_);
   MutexLock lock(commit_mutex_);
   std::shared_lock open(db_mutex_);
   if (failed_) return failed_error();
   if (listener_->failed()) return fail("cannot sync", listener_->status());
   if (!unsynced_.exchange(false, std::memory_order_acq_rel)) return {};
-  const auto status = db_->SyncWAL();
+  const auto status = logs_->sync();
   if (!status.ok()) return fail("cannot sync", status);
   syncs_.fetch_add(1, std::memory_order_relaxed);
   if (mark_ != nullptr) mark_->acknowledge(last_commit());
@@ -121,6 +190,7 @@ Result<void> RocksDbStore::sync() {
 }
 
 Result<void> RocksDbStore::recover() {
+  MutexLock publishing(publish_mutex_);
   MutexLock lock(commit_mutex_);
   std::unique_lock open(db_mutex_);
   if (options_.read_only) return failed_error();
@@ -130,6 +200,8 @@ Result<void> RocksDbStore::recover() {
   const auto trouble = health_without_keys().trouble;
   if (mode_ == Mode::Normal && trouble == StoreTrouble::DiskFull) note_full();
   if (trouble == StoreTrouble::Damaged) return Error{ErrorCode::Corruption, failure_};
+  forget_unpublished();  // whether the disk has it, opening again tells
+  lost_written_ = false;
   if (mode_ == Mode::OnReserve) {
     // Readers need not wait for it, and nobody replaces the database meanwhile.
     open.unlock();
@@ -140,7 +212,7 @@ Result<void> RocksDbStore::recover() {
     const auto in_log = log_bytes();
     const auto for_compaction = trouble == StoreTrouble::DiskFull ? compaction_room() : 0;
     const auto room = probe_disk(options_.path, in_log + room_.recovery_headroom + reserve_released_ + for_compaction);
-    // What was left of the reserve is of use again when a flush or a compaction has taken too much of it.
+    // The rest of the reserve is useful again when a flush or a compaction has taken too much of it.
     if (!room && trouble == StoreTrouble::DiskFull && mode_ != Mode::OnReserve &&
         (reserve_bytes(options_.path) > 0 || (free_bytes(options_.path).value_or(0) > too_little_for_reserve_ &&
                                               probe_disk(options_.path, DiskRoom::kLeastReserve)))) {
@@ -179,7 +251,7 @@ StoreStatistics RocksDbStore::statistics() const {
           .bytes_written = bytes_written_.load(std::memory_order_relaxed),
           .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables"),
           .memory_bytes = property("rocksdb.block-cache-usage") + property("rocksdb.cur-size-all-mem-tables") +
-                          values_.size_bytes()};
+                          cache_.size_bytes()};
 }
 
 Result<std::vector<DamagedFile>> RocksDbStore::verify(const Progress& progress) const {
@@ -214,10 +286,12 @@ Result<std::unique_ptr<FrozenFiles>> RocksDbStore::freeze() {
 }
 
 Result<std::unique_ptr<Checkpoint>> RocksDbStore::freeze_between_commits() {
+  MutexLock publishing(publish_mutex_);
   MutexLock lock(commit_mutex_);
   std::shared_lock open(db_mutex_);
   if (failed_) return failed_error();
   if (listener_->failed()) return fail("cannot freeze the files", listener_->status());
+  if (const auto status = publish_written(); !status.ok()) return fail_published(status);
   return Checkpoint::create(*db_, options_.path, last_commit());
 }
 
@@ -252,49 +326,52 @@ void RocksDbStore::put_sequence(rocksdb::WriteBatch& changes, CommitSequence seq
   changes.Put(slice(kSequenceKey), slice(value));
 }
 
+void RocksDbStore::note_synced(rocksdb::WriteBatch& changes, CommitSequence synced) {
+  Bytes note(kSyncedNote);
+  append_u64be(note, synced.value);
+  changes.PutLogData(slice(note));
+}
+
 std::size_t RocksDbStore::batch_size(const Batch& batch) {
   std::size_t size = 64;
   for (const auto& operation : batch.operations()) size += size_of(operation) + 32;
   return size;
 }
 
-Result<void> RocksDbStore::translate(Batch& batch, std::size_t index, CommitSequence sequence,
-                                     rocksdb::WriteBatch& changes) const {
+rocksdb::Status RocksDbStore::translate(Batch& batch, std::size_t index, CommitSequence sequence,
+                                        rocksdb::WriteBatch& changes) const {
   auto& operation = batch.operations()[index];
-  rocksdb::Status status;
-  if (operation.kind == Batch::Kind::EraseRange) {
-    const auto begin = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);
-    const auto end = operation.value.empty() ? TRY(end_of_everything(batch, index)) : operation.value;
-    if (end > begin) status = changes.DeleteRange(slice(begin), slice(end));
-  } else {
-    STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
-  }
+  STATOR_ASSERT(operation.kind == Batch::Kind::EraseRange || !is_reserved_key(operation.key),
+                "reserved keys belong to the backends");
   switch (operation.kind) {
     case Batch::Kind::PutSequenced: write_sequence(operation.key, operation.sequence_at, sequence); [[fallthrough]];
-    case Batch::Kind::Put: status = changes.Put(slice(operation.key), slice(operation.value)); break;
-    case Batch::Kind::Erase: status = changes.Delete(slice(operation.key)); break;
-    case Batch::Kind::Add: status = changes.Merge(slice(operation.key), slice(encode_counter(operation.delta))); break;
+    case Batch::Kind::Put: return changes.Put(slice(operation.key), slice(operation.value));
+    case Batch::Kind::Erase: return changes.Delete(slice(operation.key));
+    case Batch::Kind::Add: return changes.Merge(slice(operation.key), slice(encode_counter(operation.delta)));
     case Batch::Kind::EraseRange: break;
   }
-  if (!status.ok()) return storage_error("cannot commit", status);
-  return {};
+  const auto begin = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);
+  auto end = operation.value;
+  if (end.empty()) {
+    if (auto status = find_end_of_everything(batch, index, end); !status.ok()) return status;
+  }
+  return end > begin ? changes.DeleteRange(slice(begin), slice(end)) : rocksdb::Status::OK();
 }
 
-Result<Bytes> RocksDbStore::end_of_everything(const Batch& batch, std::size_t index) const {
-  Bytes last;
+rocksdb::Status RocksDbStore::find_end_of_everything(const Batch& batch, std::size_t index, Bytes& end) const {
   const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator({}));
   iterator->SeekToLast();
-  if (iterator->Valid()) last = view(iterator->key());
-  if (!iterator->status().ok()) return storage_error("cannot read", iterator->status());
+  if (iterator->Valid()) end = view(iterator->key());
+  if (!iterator->status().ok()) return iterator->status();
   for (std::size_t i = 0; i < index; ++i) {
     const auto& operation = batch.operations()[i];
-    if (operation.kind != Batch::Kind::EraseRange) last = std::max(last, operation.key);
+    if (operation.kind != Batch::Kind::EraseRange) end = std::max(end, operation.key);
   }
-  last.push_back('\0');
-  return last;
+  end.push_back('\0');
+  return rocksdb::Status::OK();
 }
 
-rocksdb::Status RocksDbStore::write(rocksdb::WriteBatch& changes, bool synced) {
+rocksdb::Status RocksDbStore::write_changes(rocksdb::WriteBatch& changes, bool synced) {
   rocksdb::WriteOptions write;
   write.sync = synced;
   write.no_slowdown = true;
@@ -316,6 +393,13 @@ Error RocksDbStore::fail(BytesView what, const rocksdb::Status& status) {
   failure_ = error.message;
   if (mode_ == Mode::OnReserve) mode_ = Mode::ReadOnly;  // and that was the reserve
   set_health({.trouble = trouble_of(status), .cause = error.message, .file = table_in(error.message)});
+  return error;
+}
+
+Error RocksDbStore::fail_published(const rocksdb::Status& status) {
+  auto error = fail("cannot commit", status);
+  // Not before: until writes are refused, they read what was written before them.
+  forget_unpublished();
   return error;
 }
 

@@ -2,19 +2,24 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <random>
 #include <sstream>
 #include <thread>
 
+#include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/testing/contract.h"
 #include "stator/storage/testing/temporary_folder.h"
 
@@ -53,6 +58,12 @@ const auto relaxed_place = place_with({.path = {}, .durability = Durability::Rel
 const RocksDbOptions kBusy{
     .path = {}, .durability = Durability::Relaxed, .block_cache_bytes = 1 << 20, .write_buffer_bytes = 64 << 10};
 const auto busy_place = place_with(kBusy);
+// The cache of ranges is too small for the data.
+const auto evicting_place = place_with({.path = {},
+                                        .durability = Durability::Relaxed,
+                                        .block_cache_bytes = 1 << 20,
+                                        .write_buffer_bytes = 64 << 10,
+                                        .range_cache_bytes = 20'000});
 
 const bool registered = testing::register_contract_tests("RocksDbStoreContract", synced_place) &&
                         testing::register_contract_tests("RelaxedRocksDbStoreContract", relaxed_place);
@@ -65,8 +76,13 @@ TEST(RocksDbStore, BehavesLikeAMapWhileItCompacts) {
   for (const auto seed : testing::seeds(20)) testing::expect_same_as_map(busy_place, seed);
 }
 
+TEST(RocksDbStore, BehavesLikeAMapWhileItEvicts) {
+  for (const auto seed : testing::seeds(20)) testing::expect_same_as_map(evicting_place, seed);
+}
+
 TEST(RocksDbStore, KeepsSnapshotsWholeUnderWrites) {
   testing::expect_snapshots_whole_under_writes(busy_place, 2, 1000);
+  testing::expect_snapshots_whole_under_writes(evicting_place, 2, 1000);
 }
 
 Result<CommitSequence> put(Store& store, Bytes key, Bytes value) {
@@ -203,6 +219,54 @@ TEST(RocksDbStore, CountsItsSyncs) {
   EXPECT_EQ((*store)->statistics().syncs, 3U);
 }
 
+TEST(RocksDbStore, SyncsItsLogForEveryCommit) {
+  const TemporaryFolder folder;
+  int syncs = 0;
+  const auto store = open_rocksdb_store({.path = folder.path() + "/data",
+                                         .sync_file =
+                                             [&](int file) {
+                                               ++syncs;
+                                               return ::fdatasync(file);
+                                             }})
+                         .value();
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_TRUE(put(*store, "k", "v"));
+    EXPECT_EQ(syncs, i);
+  }
+}
+
+// The disk reports an error once, and then takes what comes later.
+TEST(RocksDbStore, PublishesNothingThatWasWrittenBehindAFailedSync) {
+  const TemporaryFolder folder;
+  std::function<int()> fail;
+  const auto store =
+      open_rocksdb_store({.path = folder.path() + "/data",
+                          .sync_file = [&](int file) { return fail ? std::exchange(fail, {})() : ::fdatasync(file); }})
+          .value();
+  const auto write = [&](Bytes key) {
+    Batch batch;
+    batch.put(std::move(key), "new");
+    return store->write(std::move(batch));
+  };
+  ASSERT_TRUE(put(*store, "a", "old"));
+  const auto first = write("a").value();
+  CommitSequence second;
+  fail = [&] {
+    std::thread([&] { second = write("b").value(); }).join();  // as another thread does while the disk is busy
+    errno = EIO;
+    return -1;
+  };
+  EXPECT_FALSE(store->publish(first));
+  EXPECT_GT(second, first);
+  EXPECT_FALSE(store->publish(second)) << "the disk may not have what it was built on";
+  EXPECT_EQ(store->get("a").value(), "old");
+  EXPECT_EQ(store->get("b").value(), std::nullopt);
+  EXPECT_FALSE(write("c")) << "read-only";
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->get("a").value(), store->last_commit() >= first ? "new" : "old");
+  EXPECT_TRUE(put(*store, "c", "1"));
+}
+
 TEST(RelaxedRocksDbStore, SyncsInTheBackground) {
   const TemporaryFolder folder;
   const auto store = open_rocksdb_store(
@@ -245,55 +309,118 @@ void limit_files(rlim_t bytes) {
   } while (false)
 
 // Commits until the disk fails, recovers, goes on, and dies without closing.  Leaves what was acknowledged in `log`.
-[[noreturn]] void fail_and_recover(const RocksDbOptions& options, const std::string& log, rlim_t limit) {
-  ::signal(SIGXFSZ, SIG_IGN);
-  auto opened = open_rocksdb_store(options);
-  REQUIRE(opened);
-  auto& store = **opened;
-  std::ofstream acknowledged(log);
-  int next = 0;
-  const auto commit = [&]() -> bool {
-    const auto key = fmt::format("key{:05}", next++);
+class FailAndRecover {
+ public:
+  // With `in_two_steps`, one thread writes while another publishes.
+  [[noreturn]] static void run(const RocksDbOptions& options, const std::string& log, rlim_t limit, bool in_two_steps) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto opened = open_rocksdb_store(options);
+    REQUIRE(opened);
+    FailAndRecover(**opened, log, limit).rounds(in_two_steps);
+    ::_exit(0);
+  }
+
+ private:
+  FailAndRecover(Store& store, const std::string& log, rlim_t limit) : store_(store), log_(log), limit_(limit) {}
+
+  Batch next_batch(std::string& key) {
+    key = fmt::format("key{:05}", next_++);
     Batch batch;
     batch.put(key, Bytes(1000, 'v'));
     batch.add("count", 1);
-    if (!store.commit(std::move(batch))) return false;
-    acknowledged << key << "\n";
-    return true;
-  };
-  for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 200; ++i) REQUIRE(commit());
-    limit_files(limit);
-    bool failed = false;
-    for (int i = 0; i < 2000 && !failed; ++i) failed = !commit();
-    REQUIRE(failed);
-    const auto last = store.last_commit();
-    REQUIRE(!commit());  // read-only from now on
-    REQUIRE(store.last_commit() == last);
-    const auto before = store.get("key00000");
-    REQUIRE(before && before->has_value());
-    {
-      const auto snapshot = store.snapshot();
-      REQUIRE(!testing::entries(*snapshot).empty());
-      REQUIRE(!store.recover());
-      limit_files(RLIM_INFINITY);
-      REQUIRE(!store.recover());  // not under an open snapshot
-      REQUIRE(snapshot->get("key00000")->has_value());
-    }
-    const auto recovered = store.recover();
-    if (!recovered) fmt::print(stderr, "{}\n", recovered.error().message);
-    REQUIRE(recovered);
-    REQUIRE(store.last_commit() == last || store.last_commit().value == last.value + 1);
-    REQUIRE(commit());
+    return batch;
   }
-  acknowledged.flush();
-  ::_exit(0);
-}
+
+  bool commit() {
+    std::string key;
+    if (!store_.commit(next_batch(key))) return false;
+    log_ << key << "\n";
+    return true;
+  }
+
+  // Publishes up to the last write that went well; the log has what was published.
+  void write_until_it_fails() {
+    struct Written {
+      std::string key;
+      CommitSequence sequence;
+    };
+    Mutex mutex;
+    std::deque<Written> waiting;
+    bool over = false;
+    std::thread publisher([&] {
+      for (;;) {
+        std::deque<Written> some;
+        bool last = false;
+        {
+          MutexLock lock(mutex);
+          some.swap(waiting);
+          last = over;
+        }
+        if (!some.empty() && store_.publish(some.back().sequence)) {
+          for (const auto& written : some) log_ << written.key << "\n";
+        }
+        if (last && some.empty()) return;
+        std::this_thread::yield();
+      }
+    });
+    for (int i = 0; i < 20'000; ++i) {
+      std::string key;
+      const auto sequence = store_.write(next_batch(key));
+      if (!sequence) break;
+      MutexLock lock(mutex);
+      waiting.push_back({key, *sequence});
+    }
+    {
+      MutexLock lock(mutex);
+      over = true;
+    }
+    publisher.join();
+  }
+
+  void rounds(bool in_two_steps) {
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 200; ++i) REQUIRE(commit());
+      limit_files(limit_);
+      if (in_two_steps) {
+        write_until_it_fails();
+      } else {
+        bool failed = false;
+        for (int i = 0; i < 2000 && !failed; ++i) failed = !commit();
+        REQUIRE(failed);
+      }
+      const auto last = store_.last_commit();
+      REQUIRE(!commit());  // read-only from now on
+      REQUIRE(store_.last_commit() == last);
+      const auto before = store_.get("key00000");
+      REQUIRE(before && before->has_value());
+      {
+        const auto snapshot = store_.snapshot();
+        REQUIRE(!testing::entries(*snapshot).empty());
+        REQUIRE(!store_.recover());
+        limit_files(RLIM_INFINITY);
+        REQUIRE(!store_.recover());  // not under an open snapshot
+        REQUIRE(snapshot->get("key00000")->has_value());
+      }
+      const auto recovered = store_.recover();
+      if (!recovered) fmt::print(stderr, "{}\n", recovered.error().message);
+      REQUIRE(recovered);
+      REQUIRE(store_.last_commit() >= last);
+      REQUIRE(in_two_steps || store_.last_commit().value <= last.value + 1);
+      REQUIRE(commit());
+    }
+    log_.flush();
+  }
+
+  Store& store_;
+  std::ofstream log_;
+  const rlim_t limit_;
+  int next_ = 0;
+};
 
 // The child is this program started again, and runs up to the same line; it finds the folder by this variable.
 constexpr const char* kFolderVariable = "STATOR_TEST_FOLDER";
 
-void expect_nothing_lost(const RocksDbOptions& options, rlim_t limit) {
+void expect_nothing_lost(const RocksDbOptions& options, rlim_t limit, bool in_two_steps = false) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   std::optional<TemporaryFolder> folder;
   if (std::getenv(kFolderVariable) == nullptr) {
@@ -304,7 +431,7 @@ void expect_nothing_lost(const RocksDbOptions& options, rlim_t limit) {
   auto in_folder = options;
   in_folder.path = path + "/data";
   const auto log = path + "/acknowledged";
-  EXPECT_EXIT(fail_and_recover(in_folder, log, limit), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(FailAndRecover::run(in_folder, log, limit, in_two_steps), ::testing::ExitedWithCode(0), "");
   ::unsetenv(kFolderVariable);
 
   const auto store = open_rocksdb_store(in_folder);
@@ -332,7 +459,91 @@ TEST(FailingDisk, LosesNothingWhenRelaxed) {
   expect_nothing_lost({.path = {}, .durability = Durability::Relaxed}, 300'000);
 }
 
+TEST(FailingDisk, LosesNothingThatWasPublishedWhileAnotherThreadWrote) {
+  expect_nothing_lost({.path = {}}, 300'000, /*in_two_steps=*/true);
+}
+
 TEST(FailingDisk, LosesNothingWhileItCompacts) { expect_nothing_lost(kBusy, 30'000); }
+
+// --- A disk that is full.
+
+class FullDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0 || ::mount("stator-full", folder_.path().c_str(), "tmpfs", 0, "size=16m") != 0) {
+      GTEST_SKIP() << "no file system can be mounted here";
+    }
+    mounted_ = true;
+  }
+  void TearDown() override {
+    store.reset();
+    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
+  }
+  void open() {
+    store = open_rocksdb_store({.path = folder_.path() + "/data",
+                                .sync_file =
+                                    [this](int file) {
+                                      if (!sync_fails) return ::fdatasync(file);
+                                      errno = ENOSPC;
+                                      return -1;
+                                    }})
+                .value();
+  }
+  void fill() const {
+    std::ofstream filler(filler_());
+    const std::string zeros(4096, '\0');
+    while (filler.write(zeros.data(), static_cast<std::streamsize>(zeros.size())).flush()) {
+    }
+  }
+  void make_room() const { fs::remove(filler_()); }
+
+  bool sync_fails = false;
+  std::unique_ptr<Store> store;
+
+ private:
+  std::string filler_() const { return folder_.path() + "/filler"; }
+
+  TemporaryFolder folder_;
+  bool mounted_ = false;
+};
+
+// Bytes that a failed sync has left in the system's cache can be read, and may be gone after a power cut.
+TEST_F(FullDisk, BuildsOnNothingThatIsNotOnDisk) {
+  open();
+  ASSERT_TRUE(put(*store, "a", "old"));
+  const auto last = store->last_commit();
+  fill();
+  sync_fails = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  ASSERT_EQ(store->health().trouble, StoreTrouble::DiskFull);
+  EXPECT_FALSE(store->recover());
+  EXPECT_EQ(store->last_commit(), last);
+  EXPECT_EQ(store->get("a").value(), "old");
+  Batch erase;
+  erase.erase("a");
+  erase.frees_space();
+  EXPECT_FALSE(store->commit(std::move(erase))) << "the reserve is of no use while nothing can be synced";
+  sync_fails = false;
+  make_room();
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->last_commit().value, last.value + 1);
+  EXPECT_EQ(store->get("a").value(), "new");
+}
+
+TEST_F(FullDisk, GoesOnInItsReserveWithWhatCanBeSyncedAfterAll) {
+  open();
+  ASSERT_TRUE(put(*store, "a", "old"));
+  fill();
+  sync_fails = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  sync_fails = false;
+  EXPECT_FALSE(store->recover()) << "only deletes are taken";
+  EXPECT_EQ(store->get("a").value(), "new");
+  Batch erase;
+  erase.erase("a");
+  erase.frees_space();
+  EXPECT_TRUE(store->commit(std::move(erase)));
+}
 
 // --- Bytes that changed on disk.
 
@@ -372,7 +583,8 @@ TEST(RocksDbStore, NoticesChangedBytes) {
 // A store with commits in a table file and in its log, as a kill leaves it.
 class KilledStore {
  public:
-  explicit KilledStore(Durability durability = Durability::Sync) {
+  // With commits in the log that were written and not published, and so not answered.
+  explicit KilledStore(Durability durability = Durability::Sync, int unpublished = 0) {
     options_ = {.path = folder_.path() + "/live", .durability = durability, .sync_interval = std::chrono::hours(1)};
     const auto fill = [](Store& store, const std::string& prefix) {
       std::mt19937 random(1);  // so that a table file has many blocks
@@ -385,6 +597,14 @@ class KilledStore {
     fill(*open_rocksdb_store(options_).value(), "table");
     const auto store = open_rocksdb_store(options_).value();  // what was in the log becomes a table
     fill(*store, "log");
+    for (const auto& name : names_in(options_.path)) {
+      if (name.ends_with(".log")) published_log_bytes_ = size_before_filling(fs::path(options_.path) / name).value();
+    }
+    for (int i = 0; i < unpublished; ++i) {
+      Batch batch;
+      batch.put(fmt::format("unpublished{}", i), Bytes(1000, 'u'));
+      EXPECT_TRUE(store->write(std::move(batch)));
+    }
     // RocksDB deletes in the background what it no longer needs; between that, the folder is as a kill would leave it.
     bool copied = false;
     for (int tries = 0; !copied && tries < 1000; ++tries) {
@@ -398,11 +618,12 @@ class KilledStore {
   }
 
   std::string path() const { return folder_.path() + "/killed"; }
+  // The newest one: RocksDB may not have deleted older ones yet.
   fs::path file(const std::string& end) const {
-    for (const auto& entry : fs::directory_iterator(path())) {
-      const auto name = entry.path().filename().string();
-      if (name.ends_with(end) || name.starts_with(end)) return entry.path();
-    }
+    const auto all = names();
+    const auto found = std::find_if(all.rbegin(), all.rend(),
+                                    [&](const auto& name) { return name.ends_with(end) || name.starts_with(end); });
+    if (found != all.rend()) return fs::path(path()) / *found;
     ADD_FAILURE() << "no " << end;
     return {};
   }
@@ -413,12 +634,14 @@ class KilledStore {
     bytes.seekp(static_cast<std::streamoff>(at));
     bytes.put(byte);
   }
-  Result<std::unique_ptr<Store>> open() const {
+  Result<std::unique_ptr<Store>> open(bool read_only = false) const {
     auto options = options_;
     options.path = path();
+    options.read_only = read_only;
     return open_rocksdb_store(options);
   }
   std::vector<std::string> names() const { return names_in(path()); }
+  std::uintmax_t published_log_bytes() const { return published_log_bytes_; }
 
  private:
   static std::vector<std::string> names_in(const std::string& folder) {
@@ -430,7 +653,88 @@ class KilledStore {
 
   TemporaryFolder folder_;
   RocksDbOptions options_;
+  std::uintmax_t published_log_bytes_ = 0;
 };
+
+// While the disk is busy with a commit, the next ones are appended: a power cut may leave any of them without those
+// before.
+TEST(DamagedRocksDbStore, TakesUnpublishedCommitsInAnyStateForNoLoss) {
+  const KilledStore killed(Durability::Sync, /*unpublished=*/4);
+  killed.flip(killed.file(".log"), killed.published_log_bytes() + 500);
+  const auto store = killed.open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
+}
+
+// The offsets of the records in a log, and its end without filling.
+std::vector<std::uint64_t> records_of(const fs::path& log) {
+  std::vector<std::uint64_t> offsets;
+  EXPECT_TRUE(read_log_file(
+      log, RecordFile::Log,
+      {.record = [&](std::uint64_t offset, auto) { offsets.push_back(offset); }, .damage = [](auto, auto) {}}));
+  offsets.push_back(size_before_filling(log).value());
+  return offsets;
+}
+
+// A power cut can leave the last two of four commits that were written and not published, without the first two.
+struct Hole {
+  explicit Hole(const KilledStore& killed) : log(killed.file(".log")), begin(killed.published_log_bytes()) {
+    const auto all = read_file(log);
+    const auto records = records_of(log);
+    EXPECT_EQ(records.at(records.size() - 5), begin);
+    const auto second_half = records.at(records.size() - 3);
+    behind = all.substr(second_half, records.back() - second_half);
+  }
+  void append(const std::string& bytes) const { std::ofstream(log, std::ios::binary | std::ios::app) << bytes; }
+
+  fs::path log;
+  std::uint64_t begin;
+  std::string behind;  // the last two records
+};
+
+void expect_only_published_commits(const KilledStore& killed) {
+  {
+    const auto store = killed.open(/*read_only=*/true);
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
+    EXPECT_TRUE(testing::entries(*(*store)->snapshot(), KeyRange::prefix("unpublished")).empty());
+  }
+  for (std::uint64_t start = 0; start < 2; ++start) {
+    const auto store = killed.open();
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_EQ((*store)->last_commit().value, 100 + start);
+    EXPECT_TRUE(testing::entries(*(*store)->snapshot(), KeyRange::prefix("unpublished")).empty());
+    EXPECT_TRUE(put(**store, "next", "1"));
+  }
+}
+
+TEST(DamagedRocksDbStore, TakesNoUnpublishedCommitFromANewerLogWithoutThoseBefore) {
+  const KilledStore killed(Durability::Sync, /*unpublished=*/4);
+  const Hole hole(killed);
+  fs::resize_file(hole.log, hole.begin);
+  const auto newer = std::stoi(hole.log.stem().string()) + 20;
+  std::ofstream(fs::path(killed.path()) / fmt::format("{:06}.log", newer), std::ios::binary) << hole.behind;
+  expect_only_published_commits(killed);
+}
+
+TEST(DamagedRocksDbStore, TakesNoUnpublishedCommitFromBehindZeros) {
+  const KilledStore killed(Durability::Sync, /*unpublished=*/4);
+  const Hole hole(killed);
+  constexpr std::uint64_t kBlock = 32768;
+  fs::resize_file(hole.log, hole.begin);
+  fs::resize_file(hole.log, (hole.begin + kBlock - 1) / kBlock * kBlock);
+  hole.append(hole.behind);
+  expect_only_published_commits(killed);
+}
+
+TEST(DamagedRocksDbStore, SeesWithoutAMarkByWhatWasWrittenLaterThatAPublishedCommitIsLost) {
+  const KilledStore killed(Durability::Sync, /*unpublished=*/4);
+  fs::remove(killed.path() + "/MARK");
+  killed.flip(killed.file(".log"), killed.published_log_bytes() - 500);
+  const auto store = killed.open();
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().message.find("commit 100 is missing"), std::string::npos) << store.error().message;
+}
 
 TEST(DamagedRocksDbStore, OpensAfterAKillWithoutAWord) {
   const KilledStore killed;
@@ -442,7 +746,7 @@ TEST(DamagedRocksDbStore, OpensAfterAKillWithoutAWord) {
 TEST(DamagedRocksDbStore, RefusesALogThatLostItsEnd) {
   const KilledStore killed;
   const auto log = killed.file(".log");
-  fs::resize_file(log, fs::file_size(log) / 2);
+  fs::resize_file(log, size_before_filling(log).value() / 2);
   const auto before = killed.names();
   const auto store = killed.open();
   ASSERT_FALSE(store);
@@ -455,8 +759,10 @@ TEST(DamagedRocksDbStore, RefusesALogThatLostItsEnd) {
 
 TEST(DamagedRocksDbStore, TakesATornRecordAboveTheMarkForNoLoss) {
   const KilledStore killed;
-  std::ofstream(killed.file(".log"), std::ios::app | std::ios::binary)
-      << "the beginning of a commit that was never answered";
+  const auto log = killed.file(".log");
+  std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(size_before_filling(log).value()));
+  file << "the beginning of a commit that was never answered" << std::flush;
   const auto store = killed.open();
   ASSERT_TRUE(store) << store.error().message;
   EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
@@ -479,7 +785,7 @@ TEST(DamagedRocksDbStore, OpensAFolderThatHasNoMarkYet) {
 TEST(DamagedRocksDbStore, DoesNotPromiseWhatWasNotSyncedWhenRelaxed) {
   const KilledStore killed(Durability::Relaxed);  // its mark is at the last commit of the table file
   const auto log = killed.file(".log");
-  fs::resize_file(log, fs::file_size(log) / 2);
+  fs::resize_file(log, size_before_filling(log).value() / 2);
   const auto store = killed.open();
   ASSERT_TRUE(store) << "as after a power cut: " << store.error().message;
   EXPECT_GE((*store)->last_commit(), CommitSequence{50});
@@ -494,6 +800,38 @@ TEST(DamagedRocksDbStore, RefusesAManifestThatLostItsEnd) {
   ASSERT_FALSE(store);
   EXPECT_NE(store.error().message.find(manifest.filename().string()), std::string::npos) << store.error().message;
   EXPECT_EQ(killed.names(), before) << "RocksDB would have deleted the tables";
+}
+
+// A log may end in these bytes, and a manifest may not.
+TEST(DamagedRocksDbStore, RefusesAManifestWhoseLastRecordIsOverwrittenByTheByteOfTheFilling) {
+  const KilledStore killed;
+  const auto manifest = killed.file("MANIFEST-");
+  const auto records = records_of(manifest);
+  const auto end = fs::file_size(manifest);
+  const auto last = records.at(records.size() - 2);
+  fs::resize_file(manifest, last);
+  std::ofstream(manifest, std::ios::binary | std::ios::app) << std::string(end - last, kLogFilling);
+  const auto before = killed.names();
+  const auto store = killed.open();
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().message.find(manifest.filename().string()), std::string::npos) << store.error().message;
+  EXPECT_EQ(killed.names(), before);
+}
+
+// The cause is a block of a table file, which only the translation of a range without an end reads.
+TEST(DamagedRocksDbStore, PublishesNothingThatWasWrittenBeforeABatchThatCannotBe) {
+  const KilledStore killed;
+  const auto table = killed.file(".sst");
+  killed.flip(table, 50'000);
+  const auto store = killed.open().value();
+  Batch first;
+  first.put("first", "1");
+  ASSERT_TRUE(store->write(std::move(first)));
+  Batch everything;
+  everything.erase_range({"a", {}});
+  ASSERT_FALSE(store->write(std::move(everything))) << "the last key is in that block";
+  EXPECT_FALSE(put(*store, "second", "1"));
+  EXPECT_EQ(store->get("first").value(), std::nullopt);
 }
 
 TEST(DamagedRocksDbStore, StaysReadOnlyAndNamesTheFileWhenABlockIsDamaged) {

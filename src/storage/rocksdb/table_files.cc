@@ -141,8 +141,8 @@ Result<std::vector<DamagedFile>> verify_table_files(const std::vector<rocksdb::L
   return damaged;
 }
 
-Checkpoint::Checkpoint(std::string data_folder, std::string folder, CommitSequence last_commit)
-    : data_folder_(std::move(data_folder)), folder_(std::move(folder)), last_commit_(last_commit) {}
+Checkpoint::Checkpoint(std::string folder, CommitSequence last_commit)
+    : folder_(std::move(folder)), last_commit_(last_commit) {}
 
 Result<std::unique_ptr<Checkpoint>> Checkpoint::create(rocksdb::DB& db, const std::string& data_folder,
                                                        CommitSequence last_commit) {
@@ -153,7 +153,7 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::create(rocksdb::DB& db, const st
   if (code) return system_error("cannot create", parent, code.value());
   ::chmod(parent.c_str(), 0700);  // it holds all the data
   auto folder = fmt::format("{}/{}-{}", fs::absolute(parent, code).string(), ::getpid(), ++next);
-  std::unique_ptr<Checkpoint> files(new Checkpoint(data_folder, folder, last_commit));
+  std::unique_ptr<Checkpoint> files(new Checkpoint(folder, last_commit));
   rocksdb::Checkpoint* raw = nullptr;
   auto status = rocksdb::Checkpoint::Create(&db, &raw);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);

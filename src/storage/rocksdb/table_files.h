@@ -13,15 +13,15 @@ struct LiveFileMetaData;
 
 namespace stator::storage {
 
-// The folder within a data folder where frozen files are.  Whatever is in there when a store is opened, a process left
-// behind.
+// The folder within a data folder for frozen files.  Files that are in it when a store is opened were left behind by a
+// process.
 inline constexpr std::string_view kFrozenFolder = "FROZEN";
 
 // Reads one table file by itself and compares the checksum of every block.  Errors: Corruption, Storage.
 Result<void> verify_table_file(const std::string& path);
 
-// What StoreFiles::verify() does, for the table files of a database.  `still_live` tells whether a file that could not
-// be read is still part of it: compaction deletes files that it has replaced.
+// StoreFiles::verify() for the table files of a database.  `still_live` tells whether a file that could not be read is
+// still part of it: compaction deletes files that it has replaced.
 Result<std::vector<DamagedFile>> verify_table_files(const std::vector<rocksdb::LiveFileMetaData>& files,
                                                     const std::function<bool(const std::string& name)>& still_live,
                                                     const StoreFiles::Progress& progress);
@@ -41,15 +41,14 @@ class Checkpoint final : public FrozenFiles {
   Result<Bytes> read(std::size_t file, std::uint64_t offset, std::size_t limit) const override;
 
  private:
-  Checkpoint(std::string data_folder, std::string folder, CommitSequence last_commit);
+  Checkpoint(std::string folder, CommitSequence last_commit);
 
-  const std::string data_folder_;
   const std::string folder_;
   const CommitSequence last_commit_;
   std::vector<StoreFile> files_;
 };
 
-// The files of a folder that nobody writes to, where they are.  Errors: Storage, Corruption.
+// The files of a folder without a writer, in their places.  Errors: Storage, Corruption.
 Result<std::unique_ptr<FrozenFiles>> freeze_in_place(rocksdb::DB& db, const std::string& data_folder,
                                                      CommitSequence last_commit);
 

@@ -11,8 +11,8 @@
 
 namespace stator::storage {
 
-// A database opened for reading as if its logs were empty: what is in table files can be told from what is not.
-// Changes nothing in the folder.  Not thread-safe.
+// A database opened for reading as if its logs were empty, to tell commits in table files from others. Changes nothing
+// in the folder.  Not thread-safe.
 class TablesOnly {
  public:
   // Damage of table files is found when they are opened, or only when they are read.
@@ -25,7 +25,7 @@ class TablesOnly {
   rocksdb::Status open();  // once
   rocksdb::DB& db() { return *db_; }
 
-  // Logs that the manifest tells of, and what is wrong with them: "is missing".
+  // Logs that the manifest names, and the problem of each: "is missing".
   const std::vector<std::pair<std::uint64_t, std::string>>& bad_logs() const { return bad_logs_; }
 
  private:

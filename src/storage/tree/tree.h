@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,18 +11,33 @@
 
 // A persistent B+tree: an edit leaves every older version of the tree readable and untouched.
 //
-// An edit copies the nodes on the way to what it changes, once, and after that works on its own copies in place.
+// An edit copies the nodes on the way to a change, once, and after that works on its own copies in place.
 // Nothing is counted by reference: every block knows the version in which it was born, an edit lists the blocks that
 // its version no longer has, and versions.h frees them when the last version that can see them is gone.  Copying a node
 // is therefore one memcpy that touches none of the entries it points to.
 
-namespace stator::storage::memory {
+namespace stator::storage::tree {
 
-// A key and its value in one block of memory; never changed once published.  A separator in an inner node has no value.
+// A key and its value in one block of memory; never changed once published, but for the mark.  A separator in an inner
+// node has no value.
 struct Blob {
-  std::uint64_t born;
+  std::uint32_t born_low;
+  std::uint16_t born_high;
+  mutable std::uint8_t mark;  // see mark_used()
+  std::uint8_t unused;
   std::uint32_t key_size;
   std::uint32_t value_size;
+
+  std::uint64_t born() const { return std::uint64_t{born_high} << 32 | born_low; }
+  // For a cache that must know which entries are read: readers set the mark, its owner takes it away.  Any thread.
+  void mark_used() const {
+    const std::atomic_ref used(mark);
+    if (used.load(std::memory_order_relaxed) == 0) used.store(1, std::memory_order_relaxed);
+  }
+  bool is_used() const { return std::atomic_ref(mark).load(std::memory_order_relaxed) != 0; }
+  void clear_used() const {
+    if (is_used()) std::atomic_ref(mark).store(0, std::memory_order_relaxed);
+  }
 
   const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
   char* bytes() { return reinterpret_cast<char*>(this + 1); }
@@ -33,9 +49,9 @@ struct Blob {
 // Sorted slots.  A leaf's slot is an entry; an inner node's slot is a child and, from the second one on, the separator
 // that is not above any key in that child and above every key in the child before.
 //
-// Keys share long prefixes (table, index, partition), so a node keeps what all its keys start with once, and per slot
-// the eight bytes behind it as an integer: a search compares integers in one run of memory and looks at a key itself
-// only where these are equal.
+// Keys share long prefixes (table, index, partition), so a node keeps their common prefix once, and per slot the eight
+// bytes behind it as an integer: a search compares integers in one run of memory and looks at a key itself only where
+// these are equal.
 //
 //   header 64 bytes | heads: u64 x capacity | blobs: Blob* x capacity | inner nodes only: children: Node* x capacity
 struct Node {
@@ -105,28 +121,42 @@ class Edit {
   Edit(const Edit&) = delete;
   Edit& operator=(const Edit&) = delete;
 
-  const Blob* find(BytesView key) const { return memory::find(root_, key); }
-  void put(BytesView key, BytesView value);
+  const Blob* find(BytesView key) const { return tree::find(root_, key); }
+  // The tree with the edit's changes so far; the next change may free it.
+  const Node* root() const { return root_; }
+  // A value that takes the place of another one keeps its mark.  Gives the entry back; the next change may free it.
+  const Blob* put(BytesView key, BytesView value) { return put(key, value, false); }
+  // Only if there is an entry; nullptr otherwise.
+  const Blob* replace(BytesView key, BytesView value) { return put(key, value, true); }
   void erase(BytesView key);
   void erase_range(BytesView begin, BytesView end);  // an empty end: no upper bound
 
   struct Outcome {
     Node* root;
-    std::vector<Garbage> garbage;  // what the version before had and this one has not
+    std::vector<Garbage> garbage;  // in the version before and not in this one
     std::size_t allocated = 0;     // bytes
     std::size_t freed = 0;
   };
   Outcome take();
+  // The memory that the edit needs beside the version it started from, in bytes.
+  std::size_t added_bytes() const { return allocated_ - freed_; }
 
  private:
-  // The new right neighbour of a node that was full, and what separates the two.
+  // The new right neighbour of a node that was full, and their separator.
   struct Split {
     Node* right = nullptr;
     Blob* separator = nullptr;
   };
 
+  struct Put {
+    BytesView key, value;
+    bool only_if_present;
+    Blob* entry = nullptr;  // once it is there
+  };
+
+  const Blob* put(BytesView key, BytesView value, bool only_if_present);
   // Each gives back the node that takes the place of `node`, nullptr when nothing is left of it.
-  Node* put_into(Node* node, Blob* blob, Split& split);
+  Node* put_into(Node* node, Put& put, Split& split);
   Node* insert_slot(Node* node, std::size_t at, Blob* blob, Node* child, Split& split);
   Node* erase_from(Node* node, BytesView key);
   Node* erase_range_from(Node* node, BytesView begin, BytesView end);
@@ -161,17 +191,36 @@ class TreeCursor {
 
   void seek_not_below(BytesView key);  // the first entry >= key
   void seek_below(BytesView key);      // the last entry < key
+  void seek_not_above(BytesView key);  // the last entry <= key
   void seek_last();
   bool valid() const { return depth_ > 0; }
   const Blob* entry() const { return path_[depth_ - 1].node->blobs()[path_[depth_ - 1].index]; }
+  // Asks the processor for the beginnings of the neighbours in the same leaf, which are somewhere else in memory: they
+  // arrive while the caller works on this entry.
+  void prefetch_next() const {
+    const auto& step = path_[depth_ - 1];
+    if (step.index + 1 < step.node->count) prefetch(step.node->blobs()[step.index + 1]);
+  }
+  void prefetch_previous() const {
+    const auto& step = path_[depth_ - 1];
+    if (step.index > 0) prefetch(step.node->blobs()[step.index - 1]);
+  }
   void next();
   void previous();
 
  private:
+  static constexpr std::size_t kLine = 64;
+  static constexpr std::size_t kPrefetchedLines =
+      4;  // the processor itself goes on where it sees a walk through memory
+
   struct Step {
     const Node* node;
     std::size_t index;
   };
+  static void prefetch(const Blob* blob) {
+    const auto* const at = reinterpret_cast<const char*>(blob);
+    for (std::size_t line = 0; line < kPrefetchedLines; ++line) __builtin_prefetch(at + line * kLine);
+  }
   void descend_to_first(const Node* node);
   void descend_to_last(const Node* node);
 
@@ -180,4 +229,4 @@ class TreeCursor {
   std::size_t depth_ = 0;
 };
 
-}  // namespace stator::storage::memory
+}  // namespace stator::storage::tree

@@ -1,4 +1,4 @@
-#include "stator/storage/memory/tree.h"
+#include "stator/storage/tree/tree.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "stator/base/assert.h"
 
-namespace stator::storage::memory {
+namespace stator::storage::tree {
 namespace {
 
 constexpr std::size_t kSparse = Node::kMaxSlots / 4;            // fewer slots: try to merge with a neighbour
@@ -35,7 +35,14 @@ struct Position {
   bool exact;
 };
 
+// Asks the processor for all heads at once.  Otherwise a search waits for one line after another.
+void prefetch_heads(const Node* node) {
+  constexpr std::size_t kHeadsInLine = 8;
+  for (std::size_t i = 0; i < Node::kMaxSlots; i += kHeadsInLine) __builtin_prefetch(node->heads() + i);
+}
+
 Position lower_bound(const Node* node, BytesView key) {
+  prefetch_heads(node);
   std::size_t low = node->first_key();
   std::size_t high = node->count;
   if (low >= high) return {low, false};
@@ -150,11 +157,14 @@ Edit::Outcome Edit::take() {
   return outcome;
 }
 
-void Edit::put(BytesView key, BytesView value) {
-  Blob* blob = new_blob(key, value);
-  if (root_ == nullptr) root_ = new_node(0, 8);
+const Blob* Edit::put(BytesView key, BytesView value, bool only_if_present) {
+  if (root_ == nullptr) {
+    if (only_if_present) return nullptr;
+    root_ = new_node(0, 8);
+  }
+  Put put{.key = key, .value = value, .only_if_present = only_if_present};
   Split split;
-  root_ = put_into(root_, blob, split);
+  root_ = put_into(root_, put, split);
   if (split.right != nullptr) {
     STATOR_ASSERT(root_->level + 1U < Node::kMaxHeight, "a tree is never this tall");
     Node* above = new_node(root_->level + 1U, 8);
@@ -164,6 +174,7 @@ void Edit::put(BytesView key, BytesView value) {
     insert_into_room(above, 1, split.separator, split.right);
     root_ = above;
   }
+  return put.entry;
 }
 
 void Edit::erase(BytesView key) {
@@ -178,17 +189,20 @@ void Edit::erase_range(BytesView begin, BytesView end) {
   while (root_ != nullptr && !root_->leaf() && root_->count == 1) discard(std::exchange(root_, root_->children()[0]));
 }
 
-Node* Edit::put_into(Node* node, Blob* blob, Split& split) {
-  const auto position = lower_bound(node, blob->key());
+Node* Edit::put_into(Node* node, Put& put, Split& split) {
+  const auto position = lower_bound(node, put.key);
   if (node->leaf()) {
-    if (!position.exact) return insert_slot(node, position.index, blob, nullptr, split);
+    if (!position.exact && put.only_if_present) return node;
+    put.entry = new_blob(put.key, put.value);
+    if (!position.exact) return insert_slot(node, position.index, put.entry, nullptr, split);
     node = writable(node, node->count);
-    discard(std::exchange(node->blobs()[position.index], blob));
+    if (node->blobs()[position.index]->is_used()) put.entry->mark_used();
+    discard(std::exchange(node->blobs()[position.index], put.entry));
     return node;
   }
   const auto index = position.exact ? position.index : position.index - 1;
   Split below;
-  Node* child = put_into(node->children()[index], blob, below);
+  Node* child = put_into(node->children()[index], put, below);
   if (child != node->children()[index]) {
     node = writable(node, node->count);
     node->children()[index] = child;
@@ -302,7 +316,7 @@ Node* Edit::erase_range_from(Node* node, BytesView begin, BytesView end) {
     discard(node);
     return nullptr;
   }
-  // What is left of the edges now sits at `first` and behind it.
+  // The rest of the edges is now at `first` and behind it.
   if (first + 1 < node->count) merge_if_sparse(node, first + 1);
   if (first < node->count) merge_if_sparse(node, first);
   return node;
@@ -362,7 +376,9 @@ Blob* Edit::new_blob(BytesView key, BytesView value) {
   STATOR_ASSERT(key.size() <= kMax && value.size() <= kMax, "keys and values are far below 4 GB");
   const auto size = sizeof(Blob) + key.size() + value.size();
   auto* blob = static_cast<Blob*>(::operator new(size));
-  blob->born = version_;
+  blob->born_low = static_cast<std::uint32_t>(version_);
+  blob->born_high = static_cast<std::uint16_t>(version_ >> 32);
+  blob->mark = 0;
   blob->key_size = static_cast<std::uint32_t>(key.size());
   blob->value_size = static_cast<std::uint32_t>(value.size());
   std::memcpy(blob->bytes(), key.data(), key.size());
@@ -407,7 +423,7 @@ Node* Edit::writable(Node* node, std::size_t slots) {
 }
 
 void Edit::discard(Blob* blob) {
-  if (blob->born == version_) {
+  if (blob->born() == version_) {
     freed_ += blob->allocated();
     free_blob(blob);
   } else {
@@ -439,7 +455,7 @@ void Edit::discard_subtree(Node* node) {
 void Edit::free_own(Node* node) {
   if (node->born != version_) return;
   for (auto i = node->first_key(); i < node->count; ++i) {
-    if (node->blobs()[i]->born == version_) free_blob(node->blobs()[i]);
+    if (node->blobs()[i]->born() == version_) free_blob(node->blobs()[i]);
   }
   if (!node->leaf()) {
     for (std::size_t i = 0; i < node->count; ++i) free_own(node->children()[i]);
@@ -487,6 +503,15 @@ void TreeCursor::seek_below(BytesView key) {
   }
 }
 
+void TreeCursor::seek_not_above(BytesView key) {
+  seek_not_below(key);
+  if (!valid()) {
+    seek_last();
+  } else if (entry()->key() != key) {
+    previous();
+  }
+}
+
 void TreeCursor::seek_last() {
   depth_ = 0;
   if (root_ != nullptr) descend_to_last(root_);
@@ -514,4 +539,4 @@ void TreeCursor::previous() {
   }
 }
 
-}  // namespace stator::storage::memory
+}  // namespace stator::storage::tree

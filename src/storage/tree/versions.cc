@@ -1,10 +1,10 @@
-#include "stator/storage/memory/versions.h"
+#include "stator/storage/tree/versions.h"
 
 #include <utility>
 
 #include "stator/base/assert.h"
 
-namespace stator::storage::memory {
+namespace stator::storage::tree {
 namespace {
 
 constexpr unsigned kPinShift = 48;  // addresses of user space have 47 bits on x86-64 and 48 on arm64
@@ -63,11 +63,12 @@ void Versions::release(Version* version, std::int64_t pins) {
   if (version->pins.fetch_sub(pins, std::memory_order_acq_rel) == pins) bury(version);
 }
 
-void Versions::publish(std::uint64_t sequence, Edit::Outcome outcome) {
+void Versions::publish(std::uint64_t sequence, Edit::Outcome outcome, std::shared_ptr<const Snapshot> base) {
   allocated_.fetch_add(outcome.allocated - outcome.freed, std::memory_order_relaxed);
   auto* version = new Version;
   version->sequence = sequence;
   version->root = outcome.root;
+  version->base = std::move(base);
   version->pins.store(kNewestBias, std::memory_order_relaxed);
   version->previous = newest_;
   Version* old = std::exchange(newest_, version);
@@ -78,10 +79,12 @@ void Versions::publish(std::uint64_t sequence, Edit::Outcome outcome) {
 }
 
 void Versions::bury(Version* version) {
+  version->base.reset();
   version->next_dead = dead_.load(std::memory_order_relaxed);
   while (!dead_.compare_exchange_weak(version->next_dead, version)) {
   }
-  // Sequentially consistent with the end of reclaim(): either we get the role, or the one who has it sees our version.
+  // Sequentially consistent with the end of reclaim(): either this thread gets the role, or the thread that has it sees
+  // our version.
   if (!reclaiming_.exchange(true)) reclaim(false);
 }
 
@@ -135,7 +138,7 @@ bool Versions::reclaim_some(bool in_background) {
 void Versions::sort_out(Garbage garbage, Version* older, std::size_t& freed) {
   const std::uint64_t seen_until = older == nullptr ? 0 : older->sequence;
   if (Blob* blob = garbage.as_blob()) {
-    if (blob->born <= seen_until) {
+    if (blob->born() <= seen_until) {
       older->garbage.push_back(garbage);
     } else {
       freed += blob->allocated();
@@ -178,4 +181,4 @@ void Versions::run_background() {
   }
 }
 
-}  // namespace stator::storage::memory
+}  // namespace stator::storage::tree

@@ -2,36 +2,39 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "stator/base/mutex.h"
-#include "stator/storage/memory/tree.h"
+#include "stator/storage/store.h"
+#include "stator/storage/tree/tree.h"
 
-namespace stator::storage::memory {
+namespace stator::storage::tree {
 
 // One committed state of the tree, kept while it is the newest or pinned.
 struct Version {
   // Constant once published.
   std::uint64_t sequence = 0;
   Node* root = nullptr;
+  std::shared_ptr<const Snapshot> base;  // the tree is a cache of it; freed as soon as no reader can see the version
 
-  // How often it is pinned, minus what the pin word of Versions counts; see there.
+  // The number of its pins, minus the count in the pin word of Versions; see there.
   std::atomic<std::int64_t> pins{0};
 
   // Versions says which thread may use these.
   Version* previous = nullptr;
   Version* next = nullptr;
-  std::vector<Garbage> garbage;  // what this version has and the next one has not
+  std::vector<Garbage> garbage;  // in this version and not in the next one
   Version* next_dead = nullptr;
 };
 
-// The versions of a tree that somebody can still see, oldest to newest, and the freeing of what nobody can.
+// The versions of a tree that readers can still see, oldest to newest. Frees the memory that none can see.
 //
 // pin() and unpin() are for any thread and never wait.  publish() is for one thread at a time.
 //
-// When a version goes, its garbage is freed except for what was born at or before the version that is now next older:
-// that one can see it too, and inherits it.  So a snapshot held for long keeps exactly what it can see.  A small amount
+// When a version goes, its garbage is freed except for blocks that were born at or before the next older version: that
+// one can see them too, and inherits them.  So a snapshot held for long keeps exactly what it can see.  A small amount
 // is freed by the thread that released it last; a large one by a thread of its own, so that no request pays for
 // dropping a table.
 class Versions {
@@ -46,7 +49,7 @@ class Versions {
 
   // The newest version; for the thread that publishes.
   const Version* newest() const { return newest_; }
-  void publish(std::uint64_t sequence, Edit::Outcome outcome);
+  void publish(std::uint64_t sequence, Edit::Outcome outcome, std::shared_ptr<const Snapshot> base = nullptr);
 
   std::size_t allocated_bytes() const { return allocated_.load(std::memory_order_relaxed); }
 
@@ -82,4 +85,4 @@ class Versions {
   std::jthread thread_;  // last: joined before anything it reads is destroyed
 };
 
-}  // namespace stator::storage::memory
+}  // namespace stator::storage::tree
