@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stator/storage/loop_reader.h"
+
 namespace stator::storage {
 namespace {
 
@@ -47,6 +49,8 @@ Result<ValuesRead> Store::get_all(const std::vector<BytesView>& keys) const {
   for (const auto key : keys) read.values.push_back(TRY(now->get(key)));
   return read;
 }
+
+std::unique_ptr<LoopReader> Store::reader_on(EventLoop& /*loop*/) { return nullptr; }
 
 Result<void> Store::advance_to(CommitSequence least) {
   while (last_commit() < least) TRY(commit({}));

@@ -13,7 +13,13 @@
 #include "stator/base/clock.h"
 #include "stator/base/result.h"
 
+namespace stator {
+class EventLoop;
+}
+
 namespace stator::storage {
+
+class LoopReader;
 
 // Numbers commits in the order in which they took effect; 0: none.  In a store with one lane, the first is 1, and each
 // is one more than the one before it.  In a store with several lanes (see Placement), no two commits have the same
@@ -31,6 +37,7 @@ class ReadPoint {
   explicit ReadPoint(CommitSequence sequence) : lanes_{sequence} {}  // of a store with one lane
   explicit ReadPoint(std::vector<CommitSequence> lanes) : lanes_(std::move(lanes)) {}
 
+  std::size_t lanes() const { return lanes_.size(); }
   CommitSequence of(std::size_t lane) const { return lane < lanes_.size() ? lanes_[lane] : CommitSequence{}; }
   friend bool operator==(const ReadPoint&, const ReadPoint&) = default;
 
@@ -71,7 +78,7 @@ class Snapshot {
   virtual std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const = 0;
 };
 
-// Changes that take effect together, in the order in which they were added, and what they were computed from.
+// Changes that take effect together, in the order in which they were added, and the reads that they depend on.
 class Batch {
  public:
   enum class Kind : std::uint8_t { Put, PutSequenced, Erase, EraseRange, Add };
@@ -101,9 +108,13 @@ class Batch {
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
   void read_at(ReadPoint point) { read_at_ = std::move(point); }
 
+  // The time at which the author made it, by Store::clock().  A shared store answers Conflict if its own time is far
+  // from that: the author was paused meanwhile, or its clock was wrong.
+  void made_at(WallTime time) { made_at_ = time; }
+
   // The epoch that the author worked in; see Store::epoch().  A shared store answers Outdated if it has another one.
   void made_in_epoch(CommitSequence epoch) { epoch_ = epoch; }
-  // Changes what processes keep in memory: the commit begins a new epoch.
+  // The commit changes data that processes keep in memory: it begins a new epoch.
   void begins_epoch() { begins_epoch_ = true; }
   // The commit is a barrier: in all lanes, commits before it have smaller numbers, and later ones have greater numbers.
   // One that begins an epoch is a barrier, too.
@@ -119,6 +130,7 @@ class Batch {
   const std::vector<Bytes>& keys_read() const { return keys_read_; }
   const std::vector<KeyRange>& ranges_read() const { return ranges_read_; }
   const ReadPoint& read_at() const { return read_at_; }
+  const std::optional<WallTime>& made_at() const { return made_at_; }
   CommitSequence epoch() const { return epoch_; }
   bool is_beginning_epoch() const { return begins_epoch_; }
   bool is_barrier() const { return barrier_ || begins_epoch_; }
@@ -128,6 +140,7 @@ class Batch {
   std::vector<Bytes> keys_read_;
   std::vector<KeyRange> ranges_read_;
   ReadPoint read_at_;
+  std::optional<WallTime> made_at_;
   CommitSequence epoch_;
   bool begins_epoch_ = false;
   bool barrier_ = false;
@@ -143,16 +156,19 @@ std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps a
 // reader sees one, and a range that begins before them begins behind them.
 inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() == '\0'; }
 
-// For backends: puts the sequence into a sequenced key, and what an operation counts in bytes_written.
+// For backends: puts the sequence into a sequenced key; the size of an operation in bytes_written.
 void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence);
 std::uint64_t size_of(const Batch::Operation& operation);
 
 // The abilities of a backend beyond the contract.  The engine asks for them and never assumes them.
 struct Capabilities {
-  bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
-  bool durable = false;  // what is committed survives the process
+  bool shared = false;   // other processes write to it: batches must name their reads, and commits can conflict
+  bool durable = false;  // commits survive the process
+  bool erases_key_by_key = false;  // an erased range takes time for each key in it, and others wait
   // Its keys are spread over so many lanes (see Placement): commits in different lanes do not wait for each other.
   std::uint32_t lanes = 1;
+  // The next batch can be written while the disk takes the one before; see write().
+  bool two_steps = false;
 };
 
 // The values at several keys at one moment.
@@ -167,7 +183,7 @@ struct SnapshotOfEpoch {
   CommitSequence epoch;
 };
 
-// What was asked of a database server, for one purpose.  One round trip can carry several statements.
+// The statements sent to a database server for one purpose.  One round trip can carry several statements.
 struct StatementStatistics {
   std::string_view kind;  // a word: read, lock, write
   std::uint64_t round_trips = 0;
@@ -178,7 +194,7 @@ struct StatementStatistics {
 
 struct StoreStatistics {
   std::uint64_t commits = 0;
-  std::uint64_t syncs = 0;          // times the disk was asked to keep what was written
+  std::uint64_t syncs = 0;          // requests to the disk to keep written data
   std::uint64_t bytes_written = 0;  // keys and values handed to commit()
   std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
   std::uint64_t memory_bytes = 0;   // of it, or of caches for it, in memory
@@ -209,7 +225,7 @@ enum class StoreTrouble : std::uint8_t {
   MemoryFull,     // the same, where the store is in memory
   DiskFailing,    // or something else that recover() may find to be over
   NoDescriptors,  // the process may not open more files
-  Damaged,        // bytes read back are not what was written; lasts until the store is opened again
+  Damaged,        // bytes read back differ from the bytes written; lasts until the store is opened again
   Unreachable,    // the database server that keeps it does not answer; reads fail, too
   TakenOver,      // another process has taken it over; reads fail, too; lasts until the store is opened again
   Upgraded,       // it got a form that this program does not know; reads fail, too; a newer program can use it
@@ -219,7 +235,7 @@ struct StoreHealth {
   StoreTrouble trouble = StoreTrouble::None;
   std::string cause = {};  // for the log: it may name files and folders
   std::string file = {};   // the one that is damaged, if it is known
-  KeyRange keys = {};      // what that file holds; an empty end when that is not known
+  KeyRange keys = {};      // the keys of that file; an empty end when they are not known
 };
 
 // A file of a store on disk.
@@ -246,7 +262,7 @@ class FrozenFiles {
 struct DamagedFile {
   std::string name;
   std::string problem;
-  Bytes first_key, last_key;  // what the file holds lies between these; both empty when that is not known
+  Bytes first_key, last_key;  // the keys of the file lie between these; both empty when they are not known
 };
 
 // The operations that only a store on disk has.  Thread-safe.
@@ -283,10 +299,13 @@ class Store {
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
+  // A reader for the thread of an event loop.  The store outlives it.  Null: reads do not wait, or can only wait.
+  virtual std::unique_ptr<LoopReader> reader_on(EventLoop& loop);
+
   // The epoch that this process has entered.
   virtual CommitSequence epoch() const { return {}; }
   virtual void enter_epoch(CommitSequence /*epoch*/) {}
-  // A snapshot of the store as it is, whatever its epoch.  Errors: Storage.
+  // A snapshot of the newest state, also in an epoch that this process has not entered.  Errors: Storage.
   virtual Result<SnapshotOfEpoch> snapshot_of_epoch() const { return SnapshotOfEpoch{snapshot(), {}}; }
 
   // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the
@@ -295,14 +314,22 @@ class Store {
   // last_commit() tells. Corruption: it adds to a value that is no counter (a store may find that out later, and answer
   // it to the reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
+  // commit() in two steps, for a store with Capabilities::two_steps.  write() applies the batch behind all earlier
+  // ones; only get_written() sees it.  publish() makes everything written up to `sequence` durable, unless the store
+  // was opened relaxed, and shows it to readers.  One thread may write while another publishes. Errors: Storage;
+  // commits that were written and not published count as failed, and further calls fail until recover().
+  virtual Result<CommitSequence> write(Batch batch) { return commit(std::move(batch)); }
+  virtual Result<void> publish(CommitSequence /*sequence*/) { return {}; }
+  // get() with all that was written.
+  virtual Result<std::optional<Bytes>> get_written(BytesView key) const { return get(key); }
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
   // Lets commits go on behind this number: last_commit() is at least that afterwards, and numbers up to it are not
-  // given again.  For a store that nobody else uses, and that gets the records of another one.  Durable on return.
+  // given again.  For a store without other users that gets the records of another one.  Durable on return.
   // Errors: Storage.
   virtual Result<void> advance_to(CommitSequence least);
-  // The newest commit in the lane of `key` that a reader from now on is sure to see.  At least what the snapshots see
-  // that were taken before.
+  // The newest commit in the lane of `key` that a reader from now on is sure to see.  At least the commits that earlier
+  // snapshots see.
   virtual CommitSequence last_commit_of(BytesView /*key*/) const { return last_commit(); }
   // The same of all lanes, for Batch::read_at() of a batch that reads from now on.
   virtual ReadPoint read_point() const { return ReadPoint(last_commit()); }
@@ -312,7 +339,9 @@ class Store {
   // has to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit
   // that failed. Corruption, when the store is damaged: it stays as it is.
   virtual Result<void> recover() = 0;
-  // Whether commits are accepted, and why not.  Known at once, also when nobody commits.
+  // The process is about to end: from now on, calls wait only seconds for a database server that does not answer.
+  virtual void shorten_waits() {}
+  // Whether commits are accepted, and why not.  Known at once, also without commits.
   virtual StoreHealth health() const { return {}; }
 
   // The clock that all processes of a shared store agree on; null where there is none.

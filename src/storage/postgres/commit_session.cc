@@ -15,9 +15,15 @@ namespace {
 
 constexpr std::chrono::seconds kLockPatience{5};  // a session that ended is noticed by then
 constexpr std::chrono::milliseconds kLockPause{10};
-constexpr std::chrono::seconds kPingLimit{5};
+constexpr std::chrono::seconds kPingLimit{3};
+// Beside the patience for locks: until the first half of a commit is answered.
+constexpr std::chrono::seconds kLockMargin{5};
 constexpr std::chrono::minutes kEraseLimit{10};  // a range can be a whole table
 constexpr int kMostAttempts = 3;
+// Between the time at which a batch was made and that at which it has its lanes.  Waits for a session and for lanes are
+// shorter.
+constexpr std::chrono::seconds kMostDelay{30};
+constexpr std::chrono::hours kRowInterval{1};  // rows are removed after a day
 // How many commits a batch may be behind with what it read, when stores share the database.
 constexpr std::int64_t kErasuresKept = 10'000;
 constexpr std::int64_t kTrimEvery = 256;
@@ -26,14 +32,11 @@ constexpr std::string_view kDiskFull = "53100";
 constexpr std::string_view kSerializationFailure = "40001";
 constexpr std::string_view kDeadlock = "40P01";
 constexpr std::string_view kLockNotAvailable = "55P03";
+constexpr std::string_view kStatementTimedOut = "57014";
 
-// A process that is stopped in the middle of a commit must not keep its lane for ever, and one whose machine is gone
-// must not keep the lock.  A commit that erases a large table keeps the lane for longer; others are
-// Busy meanwhile.
-const char* const kEndOfLostSessions =
-    "SELECT set_config('idle_in_transaction_session_timeout', '10s', false), set_config('lock_timeout', '15s', false), "
-    "set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
-    "set_config('tcp_keepalives_count', '3', false)";
+// A process that is stopped in the middle of a commit must not keep its lane for ever.  A commit that erases a large
+// table keeps the lane for longer; others are Busy meanwhile.
+const char* const kEndOfIdleCommits = "SELECT set_config('idle_in_transaction_session_timeout', '10s', false)";
 
 const char* const kDurable =
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
@@ -93,10 +96,14 @@ std::vector<std::int32_t> lanes_of_key(BytesView key, const Lanes& lanes) {
 
 Error no_lane() { return {ErrorCode::Corruption, "the store has not all of its lanes"}; }
 
-ConnectOptions StoreParts::writer_options() const {
+ConnectOptions StoreParts::writer_options() {
+  const auto patience = fmt::format("SELECT set_config('lock_timeout', '{}ms', false)", options.lock_patience.count());
   return {.url = options.url,
-          .settings = {kPlanSettings, kEndOfLostSessions, options.relaxed ? kRelaxed : kDurable},
-          .counters = counters};
+          .settings = {kSessionSettings, kPlanSettings, kEndOfLostSessions, kEndOfIdleCommits, patience,
+                       options.relaxed ? kRelaxed : kDurable},
+          .counters = counters,
+          .haste = haste,
+          .choice = &servers};
 }
 
 Result<bool> take_lock(Connection& connection, const PostgresOptions& options, std::chrono::seconds patience) {
@@ -114,25 +121,41 @@ Result<bool> take_lock(Connection& connection, const PostgresOptions& options, s
   }
 }
 
-Result<void> read_clock(Connection& connection, DatabaseClock& clock) {
+WallTime time_of(std::int64_t microseconds) { return WallTime{std::chrono::microseconds{microseconds}}; }
+
+Result<void> StoreParts::read_clock(Connection& connection) {
   const auto asked = clock.steady_now();
-  connection.add_once("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
+  connection.add(statements.clock);
   const auto rows = TRY(connection.run_within(kPingLimit));
-  clock.note_reading(WallTime{std::chrono::microseconds{rows[0].integer(0, 0)}}, asked, clock.steady_now());
+  clock.note_reading(time_of(rows[0].integer(0, 0)), asked, clock.steady_now());
   return {};
 }
 
-Result<void> StoreParts::note_lane(std::int32_t lane, std::int64_t fence, std::int64_t sequence) {
+Result<void> StoreParts::note_lane(Connection* from, std::int32_t lane, std::int64_t fence, std::int64_t sequence,
+                                   CommitSequence known_before) {
+  if (sequence_of(sequence) < known_before) {
+    if (from != nullptr) from->give_up("the database server is behind what was read before");
+    generation.fetch_add(1, std::memory_order_acq_rel);
+    servers.forget_preferred();
+    return Error{ErrorCode::Storage, "the database server is behind what was read before"};
+  }
   TRY(condition.check_fence(fence));
   // A store of its own knows it without being told, and tells it when its readers may know.
   if (is_shared()) known.note(lane, sequence_of(sequence));
   return {};
 }
 
-Result<CommitSequence> StoreParts::note_lanes(const Rows& rows) {
+Result<void> StoreParts::check_epoch(std::int64_t epoch_read) const {
+  if (!is_shared() || static_cast<std::uint64_t>(epoch_read) == epoch_entered().value) return {};
+  return outdated();
+}
+
+Result<CommitSequence> StoreParts::note_lanes(Connection& from, const Rows& rows,
+                                              const std::vector<CommitSequence>& known_before) {
   if (rows.count() != static_cast<int>(lanes.rows())) return no_lane();
   for (int row = 0; row < rows.count(); ++row) {
-    TRY(note_lane(static_cast<std::int32_t>(rows.integer(row, 0)), rows.integer(row, 1), rows.integer(row, 2)));
+    TRY(note_lane(&from, static_cast<std::int32_t>(rows.integer(row, 0)), rows.integer(row, 1), rows.integer(row, 2),
+                  known_before[static_cast<std::size_t>(row)]));
   }
   return sequence_of(rows.integer(0, 3));
 }
@@ -147,16 +170,18 @@ Result<void> StoreParts::check_format(const Rows& rows) {
 
 CommitSession::CommitSession(StoreParts& parts) : parts_(parts), writer_(Random::from_system().uuid()) {}
 
-CommitSession::~CommitSession() {
-  if (!is_attached()) return;
-  // What is left of it is of use to nobody.
+CommitSession::~CommitSession() = default;
+
+void CommitSession::leave() {
+  if (!is_attached() || parts_.condition.failure() || parts_.condition.refusal()) return;
   connection_->add_once(fmt::format("DELETE FROM {}.writers WHERE writer = $1::bytea", parts_.options.schema),
                         Parameters().bytes(writer_));
   ignore_error(connection_->run(), "rows of old writers go at the next start");
 }
 
 Result<CommitSession::Attached> CommitSession::attach() {
-  connection_.reset();
+  // The session may have ended because another server is the primary now.
+  if (std::exchange(connection_, nullptr) != nullptr) parts_.servers.forget_preferred();
   auto connection = TRY(Connection::open(parts_.libpq, parts_.writer_options()));
   auto attached = TRY(attach_with(*connection));
   connection_ = std::move(connection);
@@ -171,13 +196,16 @@ Result<CommitSession::Attached> CommitSession::attach_with(Connection& connectio
   if (now[0].count() == 0) return no_lane();
   TRY(parts_.check_format(now[1]));
   TRY(parts_.condition.check_fence(now[0].integer(0, 1)));
-  TRY(read_clock(connection, parts_.clock));
+  TRY(parts_.read_clock(connection));
   if (!TRY(take_lock(connection, parts_.options, kLockPatience))) {
     return Error{ErrorCode::Storage, "another session has the store's lock"};
   }
   // A commit whose connection broke can still be under way.  It has its lanes' rows until it ends.
   if (in_doubt_) {
-    connection.add(parts_.statements.lock_to_write, Parameters().array(doubtful_lanes_.written));
+    connection.add(parts_.statements.begin);
+    add_wait_limit(connection);
+    connection.add(parts_.statements.lock, Parameters().array(doubtful_lanes_.written));
+    connection.add(parts_.statements.rollback);
     TRY(connection.run());
   }
   // Before the rows are read: readers may learn of newer commits at any time.
@@ -190,11 +218,9 @@ Result<CommitSession::Attached> CommitSession::attach_with(Connection& connectio
   for (int row = 0; row < rows.count(); ++row) {
     TRY(parts_.condition.check_fence(rows.integer(row, 1)));
     const auto acknowledged = known[static_cast<std::size_t>(row)];
+    // The next attempt looks for a better one.
     if (sequence_of(rows.integer(row, 2)) < acknowledged) {
-      return parts_.condition.lose(
-          fmt::format("the database has lost commits: its last one is {}, and {} was "
-                      "acknowledged",
-                      rows.integer(row, 2), acknowledged.value));
+      return Error{ErrorCode::Storage, "the database server is behind what was read before"};
     }
   }
   Attached attached;
@@ -205,18 +231,40 @@ Result<CommitSession::Attached> CommitSession::attach_with(Connection& connectio
       return parts_.condition.lose("the database has lost commits of this process");
     }
     attached.sequence = sequence_of(answer[1].integer(0, 1));
+  } else if (in_doubt_ && (row_kept_at_ || acknowledged_ > 0)) {
+    // The row was there before the commit.
+    return parts_.condition.lose("nobody knows any more whether the last commit of this process happened");
+  } else {
+    row_kept_at_.reset();
   }
   return attached;
 }
 
 Result<void> CommitSession::connect() {
+  if (is_attached()) ignore_error(parts_.servers.check(*connection_), "it connects again");
   if (!is_attached()) TRY(attach());
+  if (keep_row()) return {};
+  // The connection was lost, and nobody had noticed.
+  TRY(attach());
+  return keep_row();
+}
+
+Result<void> CommitSession::keep_row() {
+  const auto now = parts_.options.clock->steady_now();
+  if (row_kept_at_ && now - *row_kept_at_ < kRowInterval) return {};
+  connection_->add(parts_.statements.keep_writer, Parameters().bytes(writer_).int64(acknowledged_));
+  const auto kept = connection_->run();
+  if (!kept && connection_->broken()) return kept.error();
+  // A full disk can refuse it, and still take commits that free space.
+  if (kept) row_kept_at_ = now;
   return {};
 }
 
 Result<void> CommitSession::recover() {
   if (!in_doubt_ && is_attached()) return {};
-  const auto attached = TRY(attach());
+  auto attached_again = attach();
+  if (!attached_again) return as_storage(std::move(attached_again).error());
+  const auto& attached = *attached_again;
   if (in_doubt_ && attached.number == number_) {
     for (const auto lane : doubtful_lanes_.written) parts_.known.note(lane, attached.sequence);
     acknowledged_ = number_;
@@ -226,23 +274,31 @@ Result<void> CommitSession::recover() {
 }
 
 Result<void> CommitSession::ping() {
+  const bool was_attached = is_attached();
   TRY(connect());
+  auto asked = ask_the_state();
+  // A session that is lost says nothing about the server.
+  if (asked || is_attached() || !was_attached || parts_.condition.is_lost()) return asked;
+  // Others that were opened then may be lost, too.
+  parts_.generation.fetch_add(1, std::memory_order_acq_rel);
+  TRY(connect());
+  return ask_the_state();
+}
+
+Result<void> CommitSession::ask_the_state() {
+  const auto known = parts_.known.all();
   connection_->add(parts_.statements.lanes);
   const auto rows = TRY(connection_->run_within(kPingLimit));
-  TRY(parts_.note_lanes(rows[0]));
-  return read_clock(*connection_, parts_.clock);
+  TRY(parts_.note_lanes(*connection_, rows[0], known));
+  return parts_.read_clock(*connection_);
 }
 
 Result<void> CommitSession::sync() {
   TRY(connect());
-  // What a commit that waits for the disk leaves behind it there is everything before it, too.
+  // A synchronous commit also makes all earlier commits durable.
   connection_->add_once("BEGIN");
   connection_->add_once("SET LOCAL synchronous_commit = on");
-  connection_->add_once(fmt::format("INSERT INTO {}.writers (lane, writer, number, sequence, seen) "
-                                    "VALUES (0, $1::bytea, 0, 0, now()) "
-                                    "ON CONFLICT (lane, writer) DO UPDATE SET seen = EXCLUDED.seen",
-                                    parts_.options.schema),
-                        Parameters().bytes(writer_));
+  connection_->add(parts_.statements.keep_writer, Parameters().bytes(writer_).int64(acknowledged_));
   connection_->add_once("COMMIT");
   TRY(connection_->run());
   return {};
@@ -268,7 +324,10 @@ Result<CommitSequence> CommitSession::commit(const Batch& batch) {
   auto& condition = parts_.condition;
   const auto lanes = CommitLanes::of(batch, parts_.lanes, parts_.is_shared());
   for (int attempt = 1;; ++attempt) {
-    if (auto connected = connect(); !connected) return condition.fail(std::move(connected).error(), is_attached());
+    if (auto connected = connect(); !connected) {
+      if (is_refused_as_too_many(connected.error())) return no_more_connections();
+      return condition.fail(as_storage(std::move(connected).error()), is_attached());
+    }
     if (attempt > 1) parts_.counters->note_retry();
     ++number_;
     bool commit_sent = false;
@@ -285,7 +344,10 @@ Result<CommitSequence> CommitSession::commit(const Batch& batch) {
       if (!condition.is_lost() && (state == kSerializationFailure || state == kDeadlock)) error = conflict();
       if (error.code == ErrorCode::Conflict) parts_.counters->note_conflict();
       if (condition.is_lost() || error.code != ErrorCode::Storage) return error;
-      if (state == kLockNotAvailable) return Error{ErrorCode::Busy, "a commit of another process takes long"};
+      if (state == kLockNotAvailable || (state == kStatementTimedOut && !commit_sent)) {
+        end_stuck_sessions();
+        return Error{ErrorCode::Busy, "a commit of another process takes long"};
+      }
       if (state == kDiskFull) condition.set_health({.trouble = StoreTrouble::DiskFull, .cause = error.message});
       return condition.fail(std::move(error), is_attached());
     }
@@ -296,7 +358,7 @@ Result<CommitSequence> CommitSession::commit(const Batch& batch) {
       const auto attached = attach();
       if (!attached) {
         condition.refuse_readers();
-        return condition.fail(attached.error(), is_attached());
+        return condition.fail(as_storage(attached.error()), is_attached());
       }
       in_doubt_ = false;
       if (attached->number == number_) {
@@ -309,23 +371,14 @@ Result<CommitSequence> CommitSession::commit(const Batch& batch) {
   }
 }
 
-std::size_t CommitSession::add_locks(const CommitLanes& lanes) {
-  const auto& statements = parts_.statements;
-  std::size_t added = 0;
-  auto written = lanes.written.begin();
-  auto read = lanes.read.begin();
-  while (written != lanes.written.end() || read != lanes.read.end()) {
-    const bool writes = read == lanes.read.end() || (written != lanes.written.end() && *written < *read);
-    auto& next = writes ? written : read;
-    const auto end = writes ? lanes.written.end() : lanes.read.end();
-    const auto other_end = writes ? lanes.read.end() : lanes.written.end();
-    const auto other = writes ? read : written;
-    std::vector<std::int32_t> run;
-    while (next != end && (other == other_end || *next < *other)) run.push_back(*next++);
-    connection_->add(writes ? statements.lock_to_write : statements.lock_to_read, Parameters().array(run));
-    ++added;
-  }
-  return added;
+void CommitSession::add_wait_limit(Connection& connection) {
+  connection.add(parts_.statements.limit_wait, Parameters().int64(parts_.options.lock_patience.count()));
+}
+
+// PostgreSQL ends sessions that are idle in a transaction, but not one that has received only a part of a message.
+void CommitSession::end_stuck_sessions() {
+  connection_->add(parts_.statements.end_stuck, Parameters().int64(parts_.options.lock_patience.count()));
+  ignore_error(connection_->run_within(kPingLimit), "the next one that waits in vain tries it again");
 }
 
 Result<CommitSequence> CommitSession::try_commit(const Batch& batch, const CommitLanes& lanes, bool& commit_sent) {
@@ -335,14 +388,17 @@ Result<CommitSequence> CommitSession::try_commit(const Batch& batch, const Commi
   const bool shared = parts_.is_shared();
   const bool one_lane = lanes.written.size() == 1 && lanes.read.empty();
   connection.add(statements.begin);
-  std::size_t next = 1;
   if (one_lane) {
     connection.add(statements.next_number,
                    Parameters().int32(lanes.first()).int64(condition.fence()).int64(parts_.lanes.rows()));
-    ++next;
   } else {
-    next += add_locks(lanes);
+    // PostgreSQL's lock_timeout holds for each row, and this for all of them together.
+    add_wait_limit(connection);
+    connection.add(statements.lock, Parameters().array(lanes.all()));
+    connection.add(statements.lift_limit);
   }
+  const std::size_t lock_answer = one_lane ? 1 : 2;
+  std::size_t next = one_lane ? 2 : 4;
   const auto counter_keys = counters_of(batch);
   if (!counter_keys.empty()) {
     KeyColumns columns;
@@ -350,23 +406,35 @@ Result<CommitSequence> CommitSession::try_commit(const Batch& batch, const Commi
     connection.add(statements.counters, columns.identities());
   }
   if (shared) add_checks(batch);
-  const auto answer = TRY(connection.run(StatementKind::Lock));
+  const auto known = parts_.known.all();
+  const auto patience = std::chrono::ceil<std::chrono::seconds>(parts_.options.lock_patience);
+  const auto asked = parts_.clock.steady_now();
+  const auto answer = TRY(connection.run_within(patience + kLockMargin, StatementKind::Lock));
+  const auto answered = parts_.clock.steady_now();
+  TRY(parts_.servers.check(connection));
 
   std::vector<LockedLane> locked;
-  for (std::size_t i = 1; i < next; ++i) {
-    std::int64_t waited = 0;  // microseconds
-    for (int row = 0; row < answer[i].count(); ++row) {
-      waited = std::max(waited, answer[i].integer(row, 4));
-      if (!one_lane) TRY(condition.check_fence(answer[i].integer(row, 5)));
-      locked.push_back({.lane = static_cast<std::int32_t>(answer[i].integer(row, 0)),
-                        .sequence = sequence_of(answer[i].integer(row, 1)),
-                        .erasures_from = answer[i].integer(row, 2),
-                        .epoch = sequence_of(answer[i].integer(row, 3))});
-    }
-    parts_.counters->note_lock_wait(std::chrono::microseconds(waited));
+  const auto& lane_rows = answer[lock_answer];
+  std::int64_t waited = 0;  // microseconds
+  for (int row = 0; row < lane_rows.count(); ++row) {
+    waited = std::max(waited, lane_rows.integer(row, 4));
+    if (!one_lane) TRY(condition.check_fence(lane_rows.integer(row, 6)));
+    locked.push_back({.lane = static_cast<std::int32_t>(lane_rows.integer(row, 0)),
+                      .sequence = sequence_of(lane_rows.integer(row, 1)),
+                      .erasures_from = lane_rows.integer(row, 2),
+                      .epoch = sequence_of(lane_rows.integer(row, 3)),
+                      .time = time_of(lane_rows.integer(row, 5))});
   }
+  parts_.counters->note_lock_wait(std::chrono::microseconds(waited));
   if (one_lane && locked.empty()) return condition.lose("another Stator has taken over the store");
   if (locked.size() != lanes.written.size() + lanes.read.size()) return no_lane();
+  for (const auto& lane : locked) {
+    // A lane that has got its next number tells that one.
+    const auto known_of_lane = known[static_cast<std::size_t>(lane.lane)];
+    if (lane.sequence > known_of_lane || (!one_lane && lane.sequence == known_of_lane)) continue;
+    connection.give_up("the database server is behind what was read before");
+    return Error{ErrorCode::Storage, "the database server is behind what was read before"};
+  }
   CommitSequence sequence = locked.front().sequence;
   if (!one_lane) {
     for (const auto& lane : locked) sequence = std::max(sequence, lane.sequence);
@@ -381,10 +449,13 @@ Result<CommitSequence> CommitSession::try_commit(const Batch& batch, const Commi
     }
   }
   if (shared) {
-    bool changed = is_too_old(batch, locked);
+    // The next attempt is made by the time that this answer tells.
+    parts_.clock.note_reading(locked.back().time, asked, answered);
+    bool changed = is_too_old(batch, locked) || is_of_another_time(batch, locked.back().time);
     for (; next < answer.size(); ++next) changed = changed || answer[next].integer(0, 0) != 0;
     if (changed) {
-      // The next attempt reads what is there now.  A lane that has got its next number does not tell the one before.
+      // The next attempt reads the new state.  If the lane has its next number already, its row does not tell the
+      // former one.
       if (!one_lane) {
         for (const auto& lane : locked) parts_.known.note(lane.lane, lane.sequence);
       } else if (parts_.lanes.rows() == 1) {
@@ -412,6 +483,7 @@ Result<CommitSequence> CommitSession::try_commit(const Batch& batch, const Commi
   } else {
     TRY(connection.run_within(kEraseLimit, StatementKind::Write));
   }
+  TRY(parts_.servers.check(connection));  // otherwise it may not be in what the new one has
   return sequence;
 }
 
@@ -427,6 +499,13 @@ bool CommitSession::is_too_old(const Batch& batch, const std::vector<LockedLane>
          std::ranges::any_of(batch.ranges_read(), [&](const KeyRange& range) {
            return std::ranges::any_of(each_lane(parts_.lanes.of(range)), is_too_old_in);
          });
+}
+
+// The process was paused after it made the batch, or it made it by a clock that was wrong.  Times in the batch would be
+// wrong, too, and so may be what it took for expired.
+bool CommitSession::is_of_another_time(const Batch& batch, WallTime now) {
+  const auto made_at = batch.made_at();
+  return made_at && (now - *made_at > kMostDelay || *made_at - now > kMostDelay);
 }
 
 void CommitSession::add_checks(const Batch& batch) {
@@ -466,7 +545,7 @@ void CommitSession::add_writes(const FinalChanges& changes, const CommitLanes& l
   }
   KeyColumns erased, put;
   std::vector<BytesView> values;
-  // The parts of a counter give way to what is put in their place.
+  // The parts of a counter are replaced by the value that is put.
   for (const auto key : lanes.rewritten) {
     for (const auto lane : each_lane(parts_.lanes.all())) erased.add(lane, key);
   }
@@ -484,7 +563,7 @@ void CommitSession::add_writes(const FinalChanges& changes, const CommitLanes& l
   }
 }
 
-// What is gone cannot say when it went, so that is noted, for those who have read it.
+// An erased key has no row, so the number of the erasing commit is stored for conflict checks.
 void CommitSession::add_erasure_notes(const FinalChanges& changes, const CommitLanes& lanes, CommitSequence sequence) {
   const auto& statements = parts_.statements;
   const auto number = number_of(sequence);

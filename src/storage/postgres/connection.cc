@@ -23,41 +23,80 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// libpq repeats the parts of an address that it does not understand, and those can be a password.
-std::string without_quotations(std::string_view text) {
-  std::string kept;
-  bool quoted = false;
-  for (const char each : text) {
-    if (each == '"') quoted = !quoted;
-    if (!quoted && each != '"') kept += each;
-    if (quoted && each == '"') kept += "...";
-  }
-  return kept;
-}
+// How long the other servers are waited for when one of them has let us in.
+constexpr std::chrono::seconds kOthersPatience{1};
 
-struct Option {
-  std::string keyword, value;
+constexpr std::chrono::seconds kSettingsLimit{5};
+// How often somebody who waits for an answer looks whether another server was promoted.
+constexpr std::chrono::milliseconds kEraInterval{500};
+
+constexpr std::string_view kTooManyConnections = "53300";
+
+// The message of a refused connection has no field for its code.  It is asked for with its code in it, which looks the
+// same in all languages: "FATAL:  53300: sorry, too many clients already".
+struct RefusalText {
+  std::string sql_state;  // empty: it is no server that refuses
+  std::string message;    // without the code, and without the place in PostgreSQL's source
 };
 
-Result<std::vector<Option>> parsed_url(const Libpq& libpq, const std::string& url) {
-  char* error = nullptr;
-  PQconninfoOption* parsed = libpq.PQconninfoParse(url.c_str(), &error);
-  if (parsed == nullptr) {
-    const auto why = without_quotations(one_line(error == nullptr ? "no memory" : error));
-    if (error != nullptr) libpq.PQfreemem(error);
-    return usage_error(fmt::format("the address of the store cannot be read: {}", why));
+RefusalText read_refusal(std::string message) {
+  RefusalText text;
+  static constexpr std::size_t kCode = 5;
+  for (std::size_t at = 0; (at = message.find(":  ", at)) != std::string::npos; ++at) {
+    const auto code = message.substr(at + 3, kCode);
+    const bool is_code =
+        code.size() == kCode && message.compare(at + 3 + kCode, 2, ": ") == 0 &&
+        std::ranges::all_of(code, [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
+    if (!is_code) continue;
+    if (text.sql_state.empty()) text.sql_state = code;
+    message.erase(at + 3, kCode + 2);
   }
-  std::vector<Option> options;
-  for (const auto* option = parsed; option->keyword != nullptr; ++option) {
-    if (option->val != nullptr) options.push_back({option->keyword, option->val});
+  for (std::size_t at = 0; (at = message.find("\nLOCATION:", at)) != std::string::npos;) {
+    message.erase(at, std::min(message.find('\n', at + 1), message.size()) - at);
   }
-  libpq.PQconninfoFree(parsed);
-  return options;
+  text.message = one_line(message);
+  return text;
 }
 
-void add_default(std::vector<Option>& options, std::string keyword, std::string value) {
-  if (std::ranges::any_of(options, [&](const auto& option) { return option.keyword == keyword; })) return;
-  options.push_back({std::move(keyword), std::move(value)});
+// A connection to one server on its way.
+struct Attempt {
+  PGconn* connection = nullptr;
+  PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
+
+  bool is_under_way() const { return wants == PGRES_POLLING_WRITING || wants == PGRES_POLLING_READING; }
+};
+
+// Connects to all servers at the same time, until each has answered, or until there is no more time.
+void connect_all(const Libpq& libpq, std::vector<Attempt>& attempts, std::chrono::seconds within, Haste* haste) {
+  using std::chrono::steady_clock;
+  const auto began = steady_clock::now();
+  auto deadline = began + within;
+  for (;;) {
+    std::vector<pollfd> sockets;
+    std::vector<Attempt*> polled;
+    for (auto& attempt : attempts) {
+      if (!attempt.is_under_way()) continue;
+      const short events = attempt.wants == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+      sockets.push_back({.fd = libpq.PQsocket(attempt.connection), .events = events, .revents = 0});
+      polled.push_back(&attempt);
+    }
+    if (polled.empty()) return;
+    const auto end = haste == nullptr ? deadline : haste->end_of_wait(began, deadline);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now());
+    if (left.count() <= 0) {
+      if (haste != nullptr) haste->note_wait_in_vain();
+      return;
+    }
+    if (haste != nullptr && !haste->has_begun()) {
+      sockets.push_back({.fd = haste->event(), .events = POLLIN, .revents = 0});
+    }
+    if (::poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) < 0 && errno != EINTR) return;
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      if (sockets[i].revents == 0) continue;
+      polled[i]->wants = libpq.PQconnectPoll(polled[i]->connection);
+      if (polled[i]->wants == PGRES_POLLING_OK) deadline = std::min(deadline, steady_clock::now() + kOthersPatience);
+    }
+  }
 }
 
 }  // namespace
@@ -140,39 +179,94 @@ Connection::Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, c
     : libpq_(std::move(libpq)),
       connection_(connection),
       answers_within_(options.answers_within),
-      counters_(options.counters) {}
+      counters_(options.counters),
+      haste_(options.haste) {}
 
 Connection::~Connection() { libpq_->PQfinish(connection_); }
 
 Result<std::unique_ptr<Connection>> Connection::open(std::shared_ptr<const Libpq> libpq,
                                                      const ConnectOptions& options) {
-  auto given = TRY(parsed_url(*libpq, options.url));
-  add_default(given, "connect_timeout", "5");
-  add_default(given, "fallback_application_name", "stator");
-  add_default(given, "target_session_attrs", "read-write");  // of several hosts, the one that is the primary now
-  add_default(given, "keepalives_idle", "10");
-  add_default(given, "tcp_user_timeout", "15000");
-  std::vector<const char*> keywords, values;
-  for (const auto& option : given) {
-    keywords.push_back(option.keyword.c_str());
-    values.push_back(option.value.c_str());
+  const auto address = TRY(read_address(*libpq, options.url));
+  const bool only_one = address.servers.size() == 1;
+  if (options.choice != nullptr && !only_one && !options.asks_all) {
+    const auto preferred = options.choice->preferred();
+    const auto found = std::ranges::find(address.servers, preferred, &ServerParameters::place);
+    if (found != address.servers.end()) {
+      auto opened = open_one_of(libpq, options, {*found}, address.connect_within, false);
+      if (opened || is_refused_as_too_many(opened.error())) return opened;
+    }
   }
-  keywords.push_back(nullptr);
-  values.push_back(nullptr);
-  auto* raw = libpq->PQconnectdbParams(keywords.data(), values.data(), 0);
-  std::unique_ptr<Connection> connection(new Connection(libpq, raw, options));
-  if (raw == nullptr || libpq->PQstatus(raw) != CONNECTION_OK) {
-    return Error{ErrorCode::Storage, fmt::format("cannot connect to PostgreSQL: {}",
-                                                 raw == nullptr ? "no memory" : one_line(libpq->PQerrorMessage(raw)))};
+  return open_one_of(libpq, options, address.servers, address.connect_within, only_one);
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_one_of(const std::shared_ptr<const Libpq>& libpq,
+                                                            const ConnectOptions& options,
+                                                            const std::vector<ServerParameters>& servers,
+                                                            std::chrono::seconds within, bool only_one) {
+  std::vector<std::unique_ptr<Connection>> connections;  // of all attempts
+  std::vector<Attempt> attempts;
+  for (const auto& server : servers) {
+    std::vector<const char*> keywords, values;
+    for (const auto& [keyword, value] : server.values) {
+      keywords.push_back(keyword.c_str());
+      values.push_back(value.c_str());
+    }
+    keywords.push_back(nullptr);
+    values.push_back(nullptr);
+    auto* raw = libpq->PQconnectStartParams(keywords.data(), values.data(), 0);
+    if (raw == nullptr) return Error{ErrorCode::Storage, "cannot connect to PostgreSQL: no memory"};
+    connections.push_back(std::unique_ptr<Connection>(new Connection(libpq, raw, options)));
+    libpq->PQsetErrorVerbosity(raw, PQERRORS_VERBOSE);
+    libpq->PQsetNoticeProcessor(raw, [](void*, const char*) {}, nullptr);
+    const bool failed = libpq->PQstatus(raw) == CONNECTION_BAD;
+    attempts.push_back({.connection = raw, .wants = failed ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING});
   }
-  libpq->PQsetNoticeProcessor(raw, [](void*, const char*) {}, nullptr);
-  if (libpq->PQsetnonblocking(raw, 1) != 0 || libpq->PQenterPipelineMode(raw) != 1) {
+  connect_all(*libpq, attempts, within, options.haste.get());
+  std::string refusals;
+  bool too_many = false;
+  std::vector<ReachedServer> choices;
+  std::vector<std::size_t> chosen_from;
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    auto* const raw = attempts[i].connection;
+    if (attempts[i].wants == PGRES_POLLING_OK) {
+      libpq->PQsetErrorVerbosity(raw, PQERRORS_DEFAULT);
+      auto begun = connections[i]->begin_session(options);
+      if (begun && options.choice == nullptr) return std::move(connections[i]);
+      auto server = begun ? options.choice->look_at(*connections[i]) : Result<ReachedServer>(begun.error());
+      if (server) {
+        server->place = servers[i].place;
+        choices.push_back(std::move(*server));
+        chosen_from.push_back(i);
+        continue;
+      }
+      refusals += fmt::format("{}{}", refusals.empty() ? "" : "; ", server.error().message);
+      continue;
+    }
+    auto refusal = read_refusal(libpq->PQerrorMessage(raw));
+    if (attempts[i].is_under_way()) refusal.message = fmt::format("{} does not answer", connections[i]->host());
+    too_many = too_many || refusal.sql_state == kTooManyConnections;
+    refusals += fmt::format("{}{}", refusals.empty() ? "" : "; ", refusal.message);
+  }
+  if (!choices.empty()) {
+    auto chosen = options.choice->choose(choices, only_one);
+    if (!chosen) return std::move(chosen).error();
+    auto& connection = connections[chosen_from[chosen->index]];
+    connection->era_ = chosen->era;
+    connection->choice_ = options.choice;
+    return std::move(connection);
+  }
+  return Error{too_many ? ErrorCode::Busy : ErrorCode::Storage,
+               fmt::format("cannot connect to PostgreSQL: {}", refusals)};
+}
+
+Result<void> Connection::begin_session(const ConnectOptions& options) {
+  if (libpq_->PQsetnonblocking(connection_, 1) != 0 || libpq_->PQenterPipelineMode(connection_) != 1) {
     return Error{ErrorCode::Storage,
-                 fmt::format("cannot use PostgreSQL's connection: {}", one_line(libpq->PQerrorMessage(raw)))};
+                 fmt::format("cannot use PostgreSQL's connection: {}", one_line(libpq_->PQerrorMessage(connection_)))};
   }
-  for (const auto& setting : options.settings) connection->add_once(setting);
-  if (!options.settings.empty()) TRY(connection->run());
-  return connection;
+  for (const auto& setting : options.settings) add_once(setting);
+  if (!options.settings.empty()) TRY(run_within(std::min(kSettingsLimit, options.answers_within)));
+  return {};
 }
 
 void Connection::queued(int sent, Expected expected) {
@@ -224,25 +318,74 @@ std::string Connection::host() const {
 Result<std::vector<Rows>> Connection::run(StatementKind kind) { return run_within(answers_within_, kind); }
 
 Result<std::vector<Rows>> Connection::run_within(std::chrono::seconds limit, StatementKind kind) {
-  const auto asked = std::chrono::steady_clock::now();
-  const auto deadline = asked + limit;
+  begin_run(kind);
+  const auto deadline = asked_ + limit;
+  if (!broken_ && flush(deadline)) receive(deadline);
+  return take();
+}
+
+void Connection::begin_run(StatementKind kind) {
+  asked_ = std::chrono::steady_clock::now();
+  kind_ = kind;
   sql_state_.clear();
   message_.clear();
+  answers_.clear();
   rows_ = 0;
-  std::vector<Rows> rows;
+  answered_ = 0;
+  at_end_ = false;
   count_sent(kind);
   end_group();
-  if (!broken_ && flush(deadline)) receive(rows, deadline);
+}
+
+Result<std::vector<Rows>> Connection::take() {
   expected_.clear();
-  if (counters_) counters_->note_answered(kind, rows_, std::chrono::steady_clock::now() - asked);
+  if (counters_) counters_->note_answered(kind_, rows_, std::chrono::steady_clock::now() - asked_);
+  if (broken_ && message_.empty()) message_ = "the connection to PostgreSQL is broken";  // before it was used
   if (!message_.empty()) return Error{ErrorCode::Storage, message_};
-  return rows;
+  return std::move(answers_);
+}
+
+Connection::Step Connection::start(StatementKind kind) {
+  begin_run(kind);
+  if (broken_) return Step::Done;
+  const int left = libpq_->PQflush(connection_);
+  if (left < 0) note_break(libpq_->PQerrorMessage(connection_));
+  return broken_ ? Step::Done : left > 0 ? Step::Write : Step::Read;
+}
+
+Connection::Step Connection::advance() {
+  if (broken_) return Step::Done;
+  if (!consume()) return Step::Done;
+  const int left = libpq_->PQflush(connection_);
+  if (left < 0) note_break(libpq_->PQerrorMessage(connection_));
+  do {
+    while (!is_answered() && libpq_->PQisBusy(connection_) == 0) take_result(libpq_->PQgetResult(connection_));
+  } while (!is_answered() && has_decrypted_bytes() && consume());
+  return is_answered() ? Step::Done : left > 0 ? Step::Write : Step::Read;
+}
+
+void Connection::listen() {
+  if (broken_) return;
+  while (consume() && has_decrypted_bytes()) {
+  }
+}
+
+bool Connection::has_decrypted_bytes() const {
+  if (libpq_->ssl_pending == nullptr || libpq_->PQsslInUse(connection_) == 0) return false;
+  const void* const session = libpq_->PQsslStruct(connection_, "OpenSSL");
+  return session != nullptr && libpq_->ssl_pending(session) > 0;
+}
+
+bool Connection::consume() {
+  if (libpq_->PQconsumeInput(connection_) == 1) return true;
+  note_break(libpq_->PQerrorMessage(connection_));
+  return false;
 }
 
 void Connection::send() {
   count_sent(StatementKind::Other);
   end_group();
-  // Nobody looks at these answers.  One that says that a statement is prepared counts all the same.
+  // These answers are dropped, except that a statement that they report as prepared is prepared.
   for (auto& expected : expected_) expected.wanted = false;
   if (!broken_ && libpq_->PQflush(connection_) < 0) note_break(libpq_->PQerrorMessage(connection_));
 }
@@ -255,7 +398,7 @@ void Connection::end_group() {
 
 void Connection::count_sent(StatementKind kind) const {
   if (!counters_) return;
-  // What an earlier send() left has been counted, and is not wanted.
+  // Statements of an earlier send() were counted then; their answers are not wanted.
   counters_->note_sent(kind, static_cast<std::uint64_t>(std::ranges::count_if(expected_, [](const auto& expected) {
                          return expected.wanted && expected.prepares.empty();
                        })));
@@ -263,19 +406,27 @@ void Connection::count_sent(StatementKind kind) const {
 
 bool Connection::wait(short events, std::chrono::steady_clock::time_point deadline) {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if ((events & POLLIN) != 0 && has_decrypted_bytes()) return consume();
+    const auto end = haste_ ? haste_->end_of_wait(asked_, deadline) : deadline;
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
+      if (haste_) haste_->note_wait_in_vain();
       note_break("the server has not answered in time");
       return false;
     }
-    pollfd socket{.fd = libpq_->PQsocket(connection_), .events = events, .revents = 0};
-    const int ready = ::poll(&socket, 1, static_cast<int>(left.count()));
-    if (ready > 0) {
-      if ((socket.revents & ~POLLOUT) != 0 && libpq_->PQconsumeInput(connection_) != 1) {
-        note_break(libpq_->PQerrorMessage(connection_));
+    if (choice_ != nullptr) {
+      if (!choice_->is_current_era(era_)) {
+        note_break("another server has been promoted since");
         return false;
       }
-      return true;
+      left = std::min(left, kEraInterval);
+    }
+    pollfd sockets[2] = {{.fd = libpq_->PQsocket(connection_), .events = events, .revents = 0},
+                         {.fd = haste_ ? haste_->event() : -1, .events = POLLIN, .revents = 0}};
+    const bool may_be_hastened = haste_ && !haste_->has_begun();
+    const int ready = ::poll(sockets, may_be_hastened ? 2 : 1, static_cast<int>(left.count()));
+    if (ready > 0 && sockets[0].revents != 0) {
+      return (sockets[0].revents & ~POLLOUT) == 0 || consume();
     }
     if (ready < 0 && errno != EINTR) {
       note_break("poll failed");
@@ -284,7 +435,7 @@ bool Connection::wait(short events, std::chrono::steady_clock::time_point deadli
   }
 }
 
-// Reads while it writes: a server whose answers nobody takes stops reading.
+// Reads while it writes: a server stops reading if its answers are not taken.
 bool Connection::flush(std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     const int left = libpq_->PQflush(connection_);
@@ -297,44 +448,49 @@ bool Connection::flush(std::chrono::steady_clock::time_point deadline) {
   }
 }
 
-PGresult* Connection::next(std::chrono::steady_clock::time_point deadline) {
-  while (libpq_->PQisBusy(connection_) != 0) {
-    if (!wait(POLLIN, deadline)) return nullptr;
+void Connection::receive(std::chrono::steady_clock::time_point deadline) {
+  while (!is_answered()) {
+    while (libpq_->PQisBusy(connection_) != 0) {
+      if (!wait(POLLIN, deadline)) return;
+    }
+    take_result(libpq_->PQgetResult(connection_));
   }
-  return libpq_->PQgetResult(connection_);
 }
 
-void Connection::receive(std::vector<Rows>& rows, std::chrono::steady_clock::time_point deadline) {
-  for (const auto& expected : expected_) {
-    PGresult* result = next(deadline);
-    if (broken_) return;
-    if (result == nullptr) return note_break(libpq_->PQerrorMessage(connection_));
-    const auto status = libpq_->PQresultStatus(result);
-    Rows answer(libpq_, result);
-    if (status == PGRES_PIPELINE_SYNC) continue;  // no null follows
-    if (status == PGRES_FATAL_ERROR && expected.wanted && message_.empty()) {
-      const char* state = libpq_->PQresultErrorField(result, PG_DIAG_SQLSTATE);
-      sql_state_ = state == nullptr ? "" : state;
-      message_ = fmt::format("PostgreSQL: {}", one_line(libpq_->PQresultErrorMessage(result)));
-      if (libpq_->PQstatus(connection_) != CONNECTION_OK || sql_state_.empty()) {
-        return note_break(libpq_->PQerrorMessage(connection_));
-      }
-      // The server tells so when it ends a session.  One that takes no writes is a primary no longer.
-      if (sql_state_.starts_with("57P") || sql_state_ == "25P03" || sql_state_ == "25006") broken_ = true;
-    }
-    if (status == PGRES_COMMAND_OK && !expected.prepares.empty()) prepared_.insert(expected.prepares);
-    if (PGresult* end = next(deadline); end != nullptr) {
-      libpq_->PQclear(end);
-      return note_break("the server answers more than it was asked");
-    }
-    if (broken_) return;
-    if (!expected.wanted || !expected.prepares.empty()) continue;
-    const std::string_view count = libpq_->PQcmdTuples(result);
-    std::uint64_t touched = 0;
-    std::from_chars(count.data(), count.data() + count.size(), touched);
-    rows_ += touched;
-    rows.push_back(std::move(answer));
+void Connection::take_result(PGresult* result) {
+  const auto& expected = expected_[answered_];
+  if (at_end_) {
+    at_end_ = false;
+    ++answered_;
+    if (result == nullptr) return;
+    libpq_->PQclear(result);
+    return note_break("the server answers more than it was asked");
   }
+  if (result == nullptr) return note_break(libpq_->PQerrorMessage(connection_));
+  const auto status = libpq_->PQresultStatus(result);
+  Rows answer(libpq_, result);
+  if (status == PGRES_PIPELINE_SYNC) {
+    ++answered_;  // no null follows
+    return;
+  }
+  if (status == PGRES_FATAL_ERROR && expected.wanted && message_.empty()) {
+    const char* state = libpq_->PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    sql_state_ = state == nullptr ? "" : state;
+    message_ = fmt::format("PostgreSQL: {}", one_line(libpq_->PQresultErrorMessage(result)));
+    if (libpq_->PQstatus(connection_) != CONNECTION_OK || sql_state_.empty()) {
+      return note_break(libpq_->PQerrorMessage(connection_));
+    }
+    // The server tells so when it ends a session.  One that takes no writes is a primary no longer.
+    if (sql_state_.starts_with("57P") || sql_state_ == "25P03" || sql_state_ == "25006") broken_ = true;
+  }
+  if (status == PGRES_COMMAND_OK && !expected.prepares.empty()) prepared_.insert(expected.prepares);
+  at_end_ = true;
+  if (!expected.wanted || !expected.prepares.empty()) return;
+  const std::string_view count = libpq_->PQcmdTuples(result);
+  std::uint64_t touched = 0;
+  std::from_chars(count.data(), count.data() + count.size(), touched);
+  rows_ += touched;
+  answers_.push_back(std::move(answer));
 }
 
 void Connection::note_break(std::string cause) {
@@ -344,19 +500,6 @@ void Connection::note_break(std::string cause) {
     message_ =
         fmt::format("the connection to PostgreSQL broke: {}", cause.empty() ? "the server closed it" : one_line(cause));
   }
-}
-
-std::string described_url(std::string_view url) {
-  const auto scheme = url.find("://");
-  const auto start = scheme == std::string_view::npos ? 0 : scheme + 3;
-  const auto end = std::min(url.find('?'), url.size());
-  const auto authority = url.substr(0, std::min(url.find('/', start), end));
-  // A password stands before the last @ of the authority, or among the parameters.
-  const auto at = authority.rfind('@');
-  std::string text(url.substr(0, start));
-  text +=
-      url.substr(at == std::string_view::npos ? start : at + 1, end - (at == std::string_view::npos ? start : at + 1));
-  return text;
 }
 
 }  // namespace stator::storage::postgres

@@ -11,7 +11,9 @@
 
 #include "stator/base/bytes.h"
 #include "stator/base/result.h"
+#include "stator/storage/postgres/haste.h"
 #include "stator/storage/postgres/libpq.h"
+#include "stator/storage/postgres/server_address.h"
 #include "stator/storage/postgres/statement_counters.h"
 
 namespace stator::storage::postgres {
@@ -40,7 +42,7 @@ struct Statement {
   std::string sql;
 };
 
-// What a statement answered, in binary form.  Views are valid as long as this is.
+// The answer to a statement, in binary form.  Views are valid as long as this is.
 class Rows {
  public:
   Rows(std::shared_ptr<const Libpq> libpq, PGresult* result) : libpq_(std::move(libpq)), result_(result) {}
@@ -64,18 +66,61 @@ class Rows {
   PGresult* result_;
 };
 
+class Connection;
+
+// A server that has let us in.
+struct ReachedServer {
+  std::string place = {};     // its name, address and port
+  std::int64_t cluster = 0;   // tells PostgreSQL's clusters from each other; 0: unknown
+  std::int64_t timeline = 0;  // grows when a standby is promoted; 0: unknown
+  std::string lost = {};      // which commits it has lost; empty: none that we know of
+};
+
+struct ChosenServer {
+  std::size_t index = 0;
+  std::uint64_t era = 0;  // another number for each server that was chosen after another one
+};
+
+// Chooses between the servers of an address.  Thread-safe.
+class ServerChoice {
+ public:
+  virtual ~ServerChoice() = default;
+  // The place of the server that is to be asked alone at first; empty: all are asked.
+  virtual std::string preferred() const = 0;
+  // Asks a server for its state.  Errors: it cannot be used.
+  virtual Result<ReachedServer> look_at(Connection& connection) = 0;
+  // `only_one`: the address leads to no others.  Errors: none of them can be used.
+  virtual Result<ChosenServer> choose(const std::vector<ReachedServer>& servers, bool only_one) = 0;
+  // Whether no other server was chosen since.
+  virtual bool is_current_era(std::uint64_t era) const = 0;
+};
+
 struct ConnectOptions {
   std::string url;                          // postgres://...; the rest comes from PostgreSQL's variables and files
   std::vector<std::string> settings = {};   // SET statements for the session
   std::chrono::seconds answers_within{30};  // a statement that takes longer counts as a broken connection
-  std::shared_ptr<StatementCounters> counters = {};  // null: nobody counts
+  std::shared_ptr<StatementCounters> counters = {};  // null: nothing is counted
+  std::shared_ptr<Haste> haste = {};                 // null: there is never any
+  bool asks_all = false;                             // also when the choice prefers a server
+  ServerChoice* choice = nullptr;                    // outlives the connection; null: the first that lets us in
 };
+
+// Whether a server answers, and takes no more connections: an error of Connection::open().
+inline bool is_refused_as_too_many(const Error& error) { return error.code == ErrorCode::Busy; }
+// The same for clients, who need not know the address.
+inline Error no_more_connections() { return {ErrorCode::Busy, "PostgreSQL takes no more connections"}; }
+// The same as a failure of the store.
+inline Error as_storage(Error error) {
+  if (is_refused_as_too_many(error)) error.code = ErrorCode::Storage;
+  return error;
+}
 
 // One connection.  Statements are queued with add() and travel together with run(): one round trip.
 // Used by one thread at a time.
 class Connection {
  public:
-  // Errors: Usage: the URL is wrong.  Storage: no server answers, or it refuses us.
+  // Asks all servers of the URL at once, and chooses one that accepts the connection.  Errors: Usage: the URL is wrong.
+  // Busy: a server takes no more connections.  Storage: no server answers, or it refuses us.
   static Result<std::unique_ptr<Connection>> open(std::shared_ptr<const Libpq> libpq, const ConnectOptions& options);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -84,14 +129,31 @@ class Connection {
   void add(const Statement& statement, const Parameters& parameters = {});
   void add_once(const std::string& sql, const Parameters& parameters = {});  // without preparing it
 
-  // Sends what was added, and answers the rows of each.  When one fails, those after it do not run; outside of a
-  // transaction, none of them has an effect.  Errors: Storage.
+  // Sends the statements that were added, and answers the rows of each.  When one fails, the later ones do not run;
+  // outside of a transaction, none of them has an effect.  Errors: Storage.
   Result<std::vector<Rows>> run(StatementKind kind = StatementKind::Other);
   Result<std::vector<Rows>> run_within(std::chrono::seconds limit, StatementKind kind = StatementKind::Other);
-  // Sends what was added and does not wait for the answer, which the next run() drops.
+  // Sends the statements that were added and does not wait for the answer, which the next run() drops.
   void send();
 
+  // run() in steps that do not wait: start(), advance() whenever the socket is ready, and take() in the end.
+  enum class Step : std::uint8_t {
+    Write,  // advance() when the socket can be read or written
+    Read,   // advance() when it can be read
+    Done,   // also when the connection broke
+  };
+  Step start(StatementKind kind);
+  Step advance();
+  Result<std::vector<Rows>> take();
+  // While nothing is under way: reads messages that the server sends by itself, for example before it ends the session.
+  void listen();
+  int socket() const { return libpq_->PQsocket(connection_); }
+
   bool broken() const { return broken_; }
+  // It is not to be used any more.
+  void give_up(std::string cause) { note_break(std::move(cause)); }
+  // Of its server, when it was chosen.
+  std::uint64_t era() const { return era_; }
   // Five characters; empty after a success, or when the connection broke.
   const std::string& sql_state() const { return sql_state_; }
   int server_version() const { return libpq_->PQserverVersion(connection_); }
@@ -102,18 +164,30 @@ class Connection {
 
  private:
   struct Expected {
-    std::string prepares;  // the statement whose preparation this is; empty: an execution
+    std::string prepares;  // the statement that this prepares; empty: an execution
     bool wanted = true;
   };
 
   Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, const ConnectOptions& options);
+  static Result<std::unique_ptr<Connection>> open_one_of(const std::shared_ptr<const Libpq>& libpq,
+                                                         const ConnectOptions& options,
+                                                         const std::vector<ServerParameters>& servers,
+                                                         std::chrono::seconds within, bool only_one);
+  Result<void> begin_session(const ConnectOptions& options);
   void queued(int sent, Expected expected);
   void end_group();
+  // Whether OpenSSL has bytes that were received and not given to libpq.  The socket says nothing about these.
+  bool has_decrypted_bytes() const;
+  // Takes what has been received.
+  bool consume();
+  // Waits for the socket.
   bool wait(short events, std::chrono::steady_clock::time_point deadline);
   bool flush(std::chrono::steady_clock::time_point deadline);
-  // The next result; null at the end of a statement's results, and when the connection broke.
-  PGresult* next(std::chrono::steady_clock::time_point deadline);
-  void receive(std::vector<Rows>& rows, std::chrono::steady_clock::time_point deadline);
+  void begin_run(StatementKind kind);
+  bool is_answered() const { return broken_ || answered_ == expected_.size(); }
+  void receive(std::chrono::steady_clock::time_point deadline);
+  // The next result, which is there; null at the end of a statement's results.
+  void take_result(PGresult* result);
   void note_break(std::string cause);
   void count_sent(StatementKind kind) const;
 
@@ -121,15 +195,21 @@ class Connection {
   PGconn* connection_;
   const std::chrono::seconds answers_within_;
   const std::shared_ptr<StatementCounters> counters_;
+  const std::shared_ptr<Haste> haste_;
+  const ServerChoice* choice_ = nullptr;  // once it has chosen
   std::set<std::string, std::less<>> prepared_;
   std::vector<Expected> expected_;
-  std::uint64_t rows_ = 0;  // of the answers to the last group
+  // Of the last group.
+  std::size_t answered_ = 0;  // of the expected answers
+  bool at_end_ = false;       // of a statement's results: a null follows
+  std::vector<Rows> answers_;
+  std::uint64_t rows_ = 0;
+  StatementKind kind_ = StatementKind::Other;
+  std::chrono::steady_clock::time_point asked_;
   bool broken_ = false;
+  std::uint64_t era_ = 0;
   std::string sql_state_;
   std::string message_;  // of the first error
 };
-
-// Where a URL leads, for people: never with a password.
-std::string described_url(std::string_view url);
 
 }  // namespace stator::storage::postgres

@@ -6,12 +6,6 @@
 
 namespace stator::storage::postgres {
 
-// libpq tells no code of a refused connection.
-bool is_refused_as_too_many(const Error& error) {
-  return error.message.find("too many") != std::string::npos ||
-         error.message.find("connection slots") != std::string::npos;
-}
-
 ConnectionPool::ConnectionPool(std::shared_ptr<const Libpq> libpq, ConnectOptions options, std::size_t most,
                                std::shared_ptr<const Clock> clock)
     : libpq_(std::move(libpq)),
@@ -52,7 +46,7 @@ Result<ConnectionPool::Lease> ConnectionPool::acquire(Use use) {
     if (opened) return Lease(*this, std::move(*opened), use);
     give_back(nullptr, use);
     if (!is_refused_as_too_many(opened.error())) return std::move(opened).error();
-    if (MutexLock lock(mutex_); idle_.empty() && used_ == 0) return std::move(opened).error();
+    if (MutexLock lock(mutex_); idle_.empty() && used_ == 0) return no_more_connections();
   }
 }
 
@@ -63,7 +57,7 @@ void ConnectionPool::give_back(std::unique_ptr<Connection> connection, Use use) 
     if (use == Use::Snapshot) --snapshots_;
     if (connection != nullptr && !connection->broken()) idle_.push_back(std::move(connection));
   }
-  // Not everybody who waits can use what came back.
+  // Not every waiting thread can use the returned connection.
   returned_.notify_all();
 }
 

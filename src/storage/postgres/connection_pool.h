@@ -9,9 +9,6 @@
 
 namespace stator::storage::postgres {
 
-// Whether the server answers, and takes no more connections.
-bool is_refused_as_too_many(const Error& error);
-
 // A bounded number of connections for readers.  Thread-safe.
 class ConnectionPool {
  public:
@@ -30,6 +27,7 @@ class ConnectionPool {
     }
     Lease(Lease&&) = default;
     Lease& operator=(Lease&&) = delete;
+    bool has_connection() const { return connection_ != nullptr; }  // not after it was moved
     Connection* operator->() const { return connection_.get(); }
     Connection& operator*() const { return *connection_; }
 
@@ -43,13 +41,14 @@ class ConnectionPool {
   ConnectionPool(std::shared_ptr<const Libpq> libpq, ConnectOptions options, std::size_t most,
                  std::shared_ptr<const Clock> clock);
 
-  // Waits when all are in use, for kPatience at most.  Errors: Busy: they still are.  Storage: no server answers.
+  // Waits when all are in use, for kPatience at most.  Errors: Busy: they still are, or there is none, and the server
+  // takes no more.  Storage: no server answers.
   Result<Lease> acquire(Use use);
   struct Usage {
     std::size_t open = 0, used = 0;
   };
   Usage usage() const;
-  // The server has gone or changed: connections that nobody uses now are closed.
+  // The server has gone or changed: idle connections are closed.
   void forget_idle();
 
  private:

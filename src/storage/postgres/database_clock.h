@@ -39,7 +39,7 @@ class DatabaseClock final : public SystemClock {
   }
 
   std::atomic<std::int64_t> ahead_{0};  // of the steady clock, in microseconds
-  Mutex mutex_;                         // of those who note readings
+  Mutex mutex_;                         // held to note a reading
   bool is_set_ GUARDED_BY(mutex_) = false;
 };
 

@@ -9,8 +9,8 @@
 
 namespace stator::storage::postgres {
 
-// The operations of a batch, one after another, as what they come to: ranges that are erased first, then one change per
-// key.  That is what a few statements can do.
+// The combined effect of the operations of a batch: ranges that are erased first, then one change per key. A few
+// statements can do that.
 struct FinalChanges {
   std::vector<KeyRange> erased_ranges;
   std::map<Bytes, std::optional<Bytes>> keys;  // nullopt: erased

@@ -70,6 +70,12 @@ CommitLanes CommitLanes::of(const Batch& batch, const Lanes& lanes, bool shared)
   return needed;
 }
 
+std::vector<std::int32_t> CommitLanes::all() const {
+  std::vector<std::int32_t> all;
+  std::ranges::merge(written, read, std::back_inserter(all));
+  return all;
+}
+
 Result<std::optional<Bytes>> sum_of_parts(const std::vector<BytesView>& parts) {
   if (parts.empty()) return std::optional<Bytes>();
   if (parts.size() == 1) return std::optional<Bytes>(parts.front());
@@ -92,9 +98,14 @@ CommitSequence KnownCommits::of(std::int32_t lane) const {
 
 std::vector<CommitSequence> KnownCommits::all() const {
   std::vector<CommitSequence> all;
+  read_all(all);
+  return all;
+}
+
+void KnownCommits::read_all(std::vector<CommitSequence>& all) const {
+  all.clear();
   all.reserve(lanes_.size());
   for (const auto& newest : lanes_) all.push_back({newest.load(std::memory_order_acquire)});
-  return all;
 }
 
 CommitSequence KnownCommits::newest() const {

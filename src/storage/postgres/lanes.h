@@ -49,11 +49,12 @@ struct CommitLanes {
 
   static CommitLanes of(const Batch& batch, const Lanes& lanes, bool shared);
   std::int32_t first() const { return written.front(); }
+  std::vector<std::int32_t> all() const;  // in order
   // Where the batch writes a key.
   std::int32_t of(BytesView key, const Lanes& lanes) const { return lanes.of(key).value_or(first()); }
 };
 
-// What is there of a counter that has a part in each lane, added up.  Errors: Corruption.
+// The sum of a counter that has a part in each lane; nullopt without parts.  Errors: Corruption.
 Result<std::optional<Bytes>> sum_of_parts(const std::vector<BytesView>& parts);
 
 // The newest commit of each lane that readers are known to see.  Thread-safe.
@@ -63,6 +64,7 @@ class KnownCommits {
   void note(std::int32_t lane, CommitSequence sequence);
   CommitSequence of(std::int32_t lane) const;
   std::vector<CommitSequence> all() const;
+  void read_all(std::vector<CommitSequence>& all) const;  // the same, into a vector that is used again
   CommitSequence newest() const;
 
  private:

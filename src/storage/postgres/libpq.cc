@@ -22,6 +22,8 @@ Result<std::shared_ptr<const Libpq>> Libpq::load() {
   }
   STATOR_LIBPQ_FUNCTIONS(STATOR_LIBPQ_LOAD)
 #undef STATOR_LIBPQ_LOAD
+  // dlsym() also looks in the libraries that libpq was linked to.
+  functions->ssl_pending = reinterpret_cast<int (*)(const void*)>(::dlsym(library, "SSL_pending"));
   return std::shared_ptr<const Libpq>(std::move(functions));
 }
 

@@ -13,7 +13,10 @@ namespace stator::storage::postgres {
   X(PQbackendPID)                 \
   X(PQclear)                      \
   X(PQcmdTuples)                  \
-  X(PQconnectdbParams)            \
+  X(PQconndefaults)               \
+  X(PQconnectPoll)                \
+  X(PQconnectStartParams)         \
+  X(PQconninfo)                   \
   X(PQconninfoFree)               \
   X(PQconninfoParse)              \
   X(PQconsumeInput)               \
@@ -39,9 +42,12 @@ namespace stator::storage::postgres {
   X(PQsendQueryParams)            \
   X(PQsendQueryPrepared)          \
   X(PQserverVersion)              \
+  X(PQsetErrorVerbosity)          \
   X(PQsetNoticeProcessor)         \
   X(PQsetnonblocking)             \
   X(PQsocket)                     \
+  X(PQsslInUse)                   \
+  X(PQsslStruct)                  \
   X(PQstatus)                     \
   X(PQuser)
 
@@ -51,6 +57,8 @@ struct Libpq {
 #define STATOR_LIBPQ_MEMBER(name) decltype(&::name) name = nullptr;
   STATOR_LIBPQ_FUNCTIONS(STATOR_LIBPQ_MEMBER)
 #undef STATOR_LIBPQ_MEMBER
+  // SSL_pending() of the OpenSSL that libpq uses; null if it uses none.
+  int (*ssl_pending)(const void* session) = nullptr;
 
   // Errors: Usage: it is not installed, or too old.
   static Result<std::shared_ptr<const Libpq>> load();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "stator/storage/failed_cursor.h"
 #include "stator/storage/postgres/key_parts.h"
 
 namespace stator::storage::postgres {
@@ -22,7 +23,7 @@ Result<std::optional<Bytes>> sum_of_column(const Rows& rows, int column, int beg
   return sum_of_parts(parts);
 }
 
-// What a snapshot and its cursors share.
+// The parts that a snapshot and its cursors share.
 class SnapshotConnection {
  public:
   SnapshotConnection(ConnectionPool::Lease lease, const Statements& statements, const Lanes& lanes)
@@ -206,19 +207,6 @@ class PostgresSnapshot final : public Snapshot {
 
  private:
   mutable SnapshotConnection connection_;
-};
-
-class FailedCursor final : public Cursor {
- public:
-  explicit FailedCursor(Error error) : error_(std::move(error)) {}
-  bool valid() const override { return false; }
-  void next() override {}
-  BytesView key() const override { return {}; }
-  BytesView value() const override { return {}; }
-  Result<void> status() const override { return error_; }
-
- private:
-  const Error error_;
 };
 
 class FailedSnapshot final : public Snapshot {

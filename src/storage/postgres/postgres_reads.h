@@ -9,7 +9,7 @@
 
 namespace stator::storage::postgres {
 
-// A snapshot on a connection whose transaction has begun.
+// A snapshot on a connection that has begun its transaction.
 std::unique_ptr<Snapshot> snapshot_on(ConnectionPool::Lease lease, const Statements& statements, const Lanes& lanes);
 // One that answers an error to every read.
 std::unique_ptr<Snapshot> failed_snapshot(Error error);

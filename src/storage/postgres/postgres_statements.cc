@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 
 #include "stator/storage/postgres/schema.h"
@@ -37,9 +38,18 @@ std::string page(std::string_view schema, bool merged, bool forward, bool bounde
       order, found, bounded ? "$7::int8" : "$5::int8");
 }
 
-Statements::Pages all_pages(std::string_view schema, std::string_view prefix, bool merged) {
+// The loop over the one row of the lane keeps the order of the page.
+std::string current_page(std::string_view schema, bool forward, bool bounded) {
+  return fmt::format(
+      "SELECT p.head, p.tail, p.value, l.fence, l.sequence, l.epoch FROM {}.lanes l LEFT JOIN LATERAL ({}) AS p ON "
+      "true "
+      "WHERE l.lane = $1::int4",
+      schema, page(schema, false, forward, bounded));
+}
+
+Statements::Pages all_pages(std::string_view prefix, const std::function<std::string(bool, bool)>& page) {
   const auto statement = [&](std::string_view name, bool forward, bool bounded) {
-    return Statement{fmt::format("{}{}", prefix, name), page(schema, merged, forward, bounded)};
+    return Statement{fmt::format("{}{}", prefix, name), page(forward, bounded)};
   };
   return {.forward = statement("forward", true, true),
           .forward_to_end = statement("forward_to_end", true, false),
@@ -67,15 +77,30 @@ Statements::Statements(std::string_view s) {
                       "SELECT k.lane, 0, 0, 0, k.ordinal, e.value "
                       "FROM unnest($2::int4[], $3::bytea[], $4::bytea[]) WITH ORDINALITY "
                       "AS k(lane, head, digest, ordinal) {3}");
+  get_small = statement("get_small",
+                        "SELECT l.fence, l.sequence, l.epoch, "
+                        "CASE WHEN octet_length(e.value) <= $4::int4 THEN e.value END, octet_length(e.value) "
+                        "FROM {0}.lanes l LEFT JOIN {0}.entries e "
+                        "ON e.lane = l.lane AND e.head = $2::bytea AND e.digest = $3::bytea WHERE l.lane = $1::int4");
+  get_all_small =
+      statement("get_all_small",
+                "SELECT l.lane, l.fence, l.sequence, l.epoch, 0::int8 AS ordinal, NULL::bytea AS value, 0 AS size "
+                "FROM {0}.lanes l WHERE l.lane = ANY($1::int4[]) UNION ALL "
+                "SELECT k.lane, 0, 0, 0, k.ordinal, "
+                "CASE WHEN octet_length(e.value) <= $5::int4 THEN e.value END, octet_length(e.value) "
+                "FROM unnest($2::int4[], $3::bytea[], $4::bytea[]) WITH ORDINALITY "
+                "AS k(lane, head, digest, ordinal) {3}");
   lanes = statement("lanes", "SELECT lane, fence, sequence, epoch FROM {0}.lanes ORDER BY lane");
   writer_number = statement("writer_number",
                             "SELECT number, sequence FROM {0}.writers WHERE lane = ANY($1::int4[]) "
                             "AND writer = $2::bytea ORDER BY number DESC LIMIT 1");
+  clock = statement("clock", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
   size = statement("size", "SELECT pg_total_relation_size('{0}.entries')");
   format = format_statement(s);
 
-  pages = all_pages(s, "", false);
-  merged_pages = all_pages(s, "merged_", true);
+  pages = all_pages("", [s](bool forward, bool bounded) { return page(s, false, forward, bounded); });
+  merged_pages = all_pages("merged_", [s](bool forward, bool bounded) { return page(s, true, forward, bounded); });
+  current_pages = all_pages("current_", [s](bool forward, bool bounded) { return current_page(s, forward, bounded); });
 
   begin = statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
   begin_snapshot = statement("begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -87,17 +112,27 @@ Statements::Statements(std::string_view s) {
                 "UPDATE {0}.lanes SET sequence = sequence + $3::int8 - (sequence + $3::int8 - lane) % $3::int8 "
                 "WHERE lane = $1::int4 AND fence = $2::int8 "
                 "RETURNING lane, sequence, erasures_from, epoch, "
-                "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8");
-  // All commits lock lanes in their order, so that no two of them wait for each other.
-  const auto lock = [&](std::string name, std::string_view mode) {
-    return statement(std::move(name), fmt::format("SELECT lane, sequence, erasures_from, epoch, "
-                                                  "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * "
-                                                  "1000000)::int8, fence FROM {{0}}.lanes "
-                                                  "WHERE lane = ANY($1::int4[]) ORDER BY lane FOR {}",
-                                                  mode));
-  };
-  lock_to_write = lock("lock_to_write", "NO KEY UPDATE");
-  lock_to_read = lock("lock_to_read", "SHARE");
+                "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8, "
+                "(extract(epoch FROM clock_timestamp()) * 1000000)::int8");
+  // All commits lock lanes in their order, so that no two of them wait for each other.  Lanes that are only read are
+  // locked in the same mode: PostgreSQL lets new sharers of a row pass a writer that waits for it, for ever.
+  lock = statement("lock",
+                   "SELECT lane, sequence, erasures_from, epoch, "
+                   "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8, "
+                   "(extract(epoch FROM clock_timestamp()) * 1000000)::int8, fence FROM {0}.lanes "
+                   "WHERE lane = ANY($1::int4[]) ORDER BY lane FOR NO KEY UPDATE");
+  // An advisory lock of eight bytes; see take_lock().
+  end_stuck = statement("end_stuck",
+                        "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a WHERE a.pid IN ("
+                        "SELECT l.pid FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = 1400136050::oid "
+                        "AND l.objid = '{0}.lanes'::regclass::oid AND l.objsubid = 1 AND l.granted) "
+                        "AND a.pid <> pg_backend_pid() AND a.datname = current_database() AND a.usename = current_user "
+                        "AND a.wait_event_type = 'Client' "
+                        "AND a.xact_start < clock_timestamp() - $1::int8 * interval '1 millisecond'");
+  limit_wait = statement("limit_wait",
+                         "SELECT set_config('statement_timeout', greatest(1, $1::int8 - (extract(epoch FROM "
+                         "clock_timestamp() - transaction_timestamp()) * 1000)::int8)::text, true)");
+  lift_limit = statement("lift_limit", "SET LOCAL statement_timeout = 0");
   set_number = statement("set_number", "UPDATE {0}.lanes SET sequence = $2::int8 WHERE lane = ANY($1::int4[])");
   begin_epoch = statement("begin_epoch", "UPDATE {0}.lanes SET epoch = sequence WHERE lane = ANY($1::int4[])");
   counters = statement("counters",
@@ -143,6 +178,10 @@ Statements::Statements(std::string_view s) {
                           "INSERT INTO {0}.writers (lane, writer, number, sequence, seen) "
                           "VALUES ($1::int4, $2::bytea, $3::int8, $4::int8, now()) ON CONFLICT (lane, writer) "
                           "DO UPDATE SET number = EXCLUDED.number, sequence = EXCLUDED.sequence, seen = EXCLUDED.seen");
+  keep_writer = statement("keep_writer",
+                          "INSERT INTO {0}.writers AS w (lane, writer, number, sequence, seen) "
+                          "VALUES (0, $1::bytea, $2::int8, 0, now()) ON CONFLICT (lane, writer) "
+                          "DO UPDATE SET number = greatest(w.number, EXCLUDED.number), seen = EXCLUDED.seen");
 }
 
 }  // namespace stator::storage::postgres

@@ -9,9 +9,11 @@
 
 #include "stator/base/log.h"
 #include "stator/storage/postgres/key_parts.h"
+#include "stator/storage/postgres/loop_reads.h"
 #include "stator/storage/postgres/postgres_reads.h"
 #include "stator/storage/postgres/postgres_store_impl.h"
 #include "stator/storage/postgres/schema.h"
+#include "stator/storage/postgres/server_address.h"
 #include "stator/storage/postgres/session_check.h"
 
 namespace stator::storage::postgres {
@@ -20,17 +22,39 @@ namespace {
 constexpr std::chrono::seconds kOpenPatience{2};  // for the session of a process that was just killed
 constexpr std::chrono::seconds kPingInterval{1};
 constexpr std::chrono::seconds kLookLimit{5};
+// If the watcher was away for so long, this process or the server stood still, and another one may have been promoted.
+constexpr std::chrono::seconds kStoodStill{4};
 constexpr std::chrono::seconds kFirstSessionPatience{2};
 constexpr int kSizeEvery = 10;     // looks
+constexpr int kNewestEvery = 2;    // rounds of the watcher: all hosts are asked which of them counts
 constexpr int kFirstReadings = 3;  // of the clock; the quickest counts
 constexpr std::uint32_t kMostSessions = 16;
 
 // Readers wait on threads that have others to serve.
-ConnectOptions reader_options(const StoreParts& parts) {
+ConnectOptions reader_options(StoreParts& parts) {
   return {.url = parts.options.url,
-          .settings = {kPlanSettings},
+          .settings = {kSessionSettings, kPlanSettings, kEndOfLostSessions, kEndOfIdleSnapshots},
           .answers_within = std::chrono::seconds(10),
-          .counters = parts.counters};
+          .counters = parts.counters,
+          .haste = parts.haste,
+          .choice = &parts.servers};
+}
+
+// For commands that look at the tables and make them.
+ConnectOptions command_options(StoreParts& parts) {
+  return {.url = parts.options.url, .settings = {kSessionSettings}, .choice = &parts.servers};
+}
+
+ConnectOptions loop_options(StoreParts& parts) {
+  auto options = reader_options(parts);
+  options.settings.emplace_back(kShortStatements);
+  return options;
+}
+
+Result<std::unique_ptr<Connection>> first_connection(const StoreParts& parts, const ConnectOptions& options) {
+  auto opened = Connection::open(parts.libpq, options);
+  if (!opened) return as_storage(std::move(opened).error());
+  return opened;
 }
 
 std::string this_process() {
@@ -48,16 +72,22 @@ Result<void> check_lanes(std::uint32_t lanes) {
 
 PostgresStore::PostgresStore(std::shared_ptr<const Libpq> libpq, PostgresOptions options)
     : parts_(std::move(libpq), std::move(options)),
-      pool_(parts_.libpq, reader_options(parts_), parts_.options.connections, parts_.options.clock) {}
+      pool_(parts_.libpq, reader_options(parts_), parts_.options.connections, parts_.options.clock),
+      connector_(parts_.libpq, loop_options(parts_)) {}
 
-PostgresStore::~PostgresStore() { watcher_ = {}; }
+PostgresStore::~PostgresStore() {
+  parts_.haste->begin();
+  watcher_ = {};
+  for (const auto& session : sessions_) session->leave();
+}
 
 Result<void> PostgresStore::open() {
   const auto& options = parts_.options;
   TRY(check_lanes(options.lanes));
-  auto connection = TRY(Connection::open(parts_.libpq, parts_.writer_options()));
+  auto connection = TRY(first_connection(parts_, parts_.writer_options()));
   TRY(check_session(parts_.libpq, parts_.writer_options(), *connection));
-  const auto lanes = TRY(ensure_schema(*connection, options.schema, options.lanes, options.must_exist));
+  const auto stored = TRY(ensure_tables(*connection, options.schema, options.lanes, options.must_exist));
+  const auto lanes = static_cast<std::uint32_t>(stored.lanes);
   if (lanes > 1 && options.placement == nullptr) {
     return Error{ErrorCode::Internal, "a store with several lanes needs the placement of its keys"};
   }
@@ -70,10 +100,12 @@ Result<void> PostgresStore::open() {
     return usage_error(fmt::format("another Stator uses the store {}{}; stop it first", described_url(options.url),
                                    holder.empty() ? "" : fmt::format(" ({})", holder)));
   }
+  // Only now: an older program that has the store open needs the tables as they are.
+  TRY(update_tables(*connection, options.schema, stored));
   connection->add_once(fmt::format("DELETE FROM {}.writers WHERE seen < now() - interval '1 day'", options.schema));
   if (!parts_.is_shared()) {
     // The process that had it before cannot commit any more, and finds that out.
-    connection->add(parts_.statements.lock_to_write, Parameters().array(each_lane(parts_.lanes.all())));
+    connection->add(parts_.statements.lock, Parameters().array(each_lane(parts_.lanes.all())));
     connection->add_once(fmt::format("UPDATE {}.lanes SET fence = fence + 1, holder = $1::text", options.schema),
                          Parameters().bytes(options.holder.empty() ? this_process() : options.holder));
   }
@@ -87,8 +119,8 @@ Result<void> PostgresStore::open() {
   for (int row = 0; row < rows.count(); ++row) {
     parts_.known.note(row, {static_cast<std::uint64_t>(rows.integer(row, 2))});
   }
-  epoch_ = static_cast<std::uint64_t>(rows.integer(0, 3));
-  for (int reading = 0; reading < kFirstReadings; ++reading) TRY(read_clock(*connection, parts_.clock));
+  parts_.epoch = static_cast<std::uint64_t>(rows.integer(0, 3));
+  for (int reading = 0; reading < kFirstReadings; ++reading) TRY(parts_.read_clock(*connection));
 
   parts_.condition.note_host(connection->host());
 
@@ -96,6 +128,9 @@ Result<void> PostgresStore::open() {
   const auto sessions = parts_.is_shared() ? std::min(lanes, kMostSessions) : 1;
   for (std::uint32_t i = 0; i < sessions; ++i) sessions_.push_back(std::make_unique<CommitSession>(parts_));
   sessions_.front()->attach_to(std::move(connection));
+  TRY(sessions_.front()->connect());
+  // While there is one, reads go on, however many connections others take.
+  ignore_error(pool_.acquire(ConnectionPool::Use::Short), "the first reader tries it again");
   {
     MutexLock lock(sessions_mutex_);
     taken_.resize(sessions_.size());
@@ -107,9 +142,14 @@ Result<void> PostgresStore::open() {
 
 // -- Reading
 
-Result<void> PostgresStore::check_epoch(std::int64_t epoch) const {
-  if (!parts_.is_shared() || static_cast<std::uint64_t>(epoch) == this->epoch().value) return {};
-  return Error{ErrorCode::Outdated, "another process has begun a new epoch"};
+void PostgresStore::forget_connections() const {
+  parts_.generation.fetch_add(1, std::memory_order_acq_rel);
+  parts_.servers.forget_preferred();
+  pool_.forget_idle();
+}
+
+std::unique_ptr<LoopReader> PostgresStore::reader_on(EventLoop& loop) {
+  return std::make_unique<LoopReads>(parts_, connector_, loop);
 }
 
 CommitSequence PostgresStore::last_commit_of(BytesView key) const {
@@ -130,13 +170,17 @@ auto PostgresStore::with_connection(ConnectionPool::Use use, Read read) const
       return std::move(lease).error();
     }
     auto answer = read(*lease);
-    if (answer || !(*lease)->broken()) return answer;
+    // The answer of a server that is the primary no longer may be old.
+    if (lease->has_connection()) {
+      if (auto checked = parts_.servers.check(**lease); answer && !checked) answer = std::move(checked).error();
+    }
+    if (answer || !lease->has_connection() || !(*lease)->broken()) return answer;
     parts_.counters->note_retry();
     if (attempt == 2) {
       parts_.condition.note_unreachable(answer.error());
       return answer;
     }
-    pool_.forget_idle();
+    forget_connections();
   }
 }
 
@@ -145,12 +189,13 @@ Result<std::optional<Bytes>> PostgresStore::get(BytesView key) const {
   if (!lane) return std::move(TRY(get_all({key})).values.front());
   const KeyParts parts(key);
   return with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<std::optional<Bytes>> {
+    const auto known = parts_.known.of(*lane);
     lease->add(parts_.statements.get, Parameters().int32(*lane).bytes(parts.head).bytes(parts.digest));
     const auto answer = TRY(lease->run(StatementKind::Read));
     const auto& rows = answer[0];
     if (rows.count() == 0) return no_lane();
-    TRY(parts_.note_lane(*lane, rows.integer(0, 0), rows.integer(0, 1)));
-    TRY(check_epoch(rows.integer(0, 2)));
+    TRY(parts_.note_lane(&*lease, *lane, rows.integer(0, 0), rows.integer(0, 1), known));
+    TRY(parts_.check_epoch(rows.integer(0, 2)));
     if (rows.is_null(0, 3)) return std::optional<Bytes>();
     return std::optional<Bytes>(rows.bytes(0, 3));
   });
@@ -193,8 +238,9 @@ Result<ValuesRead> PostgresStore::get_all(const std::vector<BytesView>& keys) co
       }
       ++lanes_seen;
       const auto lane = static_cast<std::int32_t>(rows.integer(row, 0));
-      TRY(parts_.note_lane(lane, rows.integer(row, 1), rows.integer(row, 2)));
-      TRY(check_epoch(rows.integer(row, 3)));
+      TRY(parts_.note_lane(&*lease, lane, rows.integer(row, 1), rows.integer(row, 2),
+                           at[static_cast<std::size_t>(lane)]));
+      TRY(parts_.check_epoch(rows.integer(row, 3)));
       at[static_cast<std::size_t>(lane)] = {static_cast<std::uint64_t>(rows.integer(row, 2))};
     }
     if (lanes_seen != read_from.size()) return no_lane();
@@ -207,10 +253,13 @@ Result<ValuesRead> PostgresStore::get_all(const std::vector<BytesView>& keys) co
 
 Result<SnapshotOfEpoch> PostgresStore::snapshot_of_epoch() const {
   return with_connection(ConnectionPool::Use::Snapshot, [&](ConnectionPool::Lease& lease) -> Result<SnapshotOfEpoch> {
+    const auto known = parts_.known.all();
     lease->add(parts_.statements.begin_snapshot);
     lease->add(parts_.statements.lanes);
     const auto rows = lease->run(StatementKind::Snapshot);
-    auto epoch = rows ? parts_.note_lanes((*rows)[1]) : Result<CommitSequence>(rows.error());
+    auto epoch = rows ? parts_.note_lanes(*lease, (*rows)[1], known) : Result<CommitSequence>(rows.error());
+    // Afterwards the connection belongs to the snapshot.
+    if (auto checked = parts_.servers.check(*lease); epoch && !checked) epoch = std::move(checked).error();
     if (epoch && *epoch != this->epoch()) {
       // An upgrade begins an epoch.
       lease->add(parts_.statements.format);
@@ -228,7 +277,7 @@ Result<SnapshotOfEpoch> PostgresStore::snapshot_of_epoch() const {
 std::unique_ptr<Snapshot> PostgresStore::snapshot() const {
   auto taken = snapshot_of_epoch();
   if (!taken) return failed_snapshot(std::move(taken).error());
-  if (auto checked = check_epoch(static_cast<std::int64_t>(taken->epoch.value)); !checked) {
+  if (auto checked = parts_.check_epoch(static_cast<std::int64_t>(taken->epoch.value)); !checked) {
     return failed_snapshot(std::move(checked).error());
   }
   return std::move(taken->snapshot);
@@ -282,7 +331,7 @@ PostgresStore::SessionLease PostgresStore::take_all_sessions() {
 
 std::optional<std::size_t> PostgresStore::take_first_session() {
   MutexLock lock(sessions_mutex_);
-  // Who commits there finds out by itself whether the server answers.
+  // The session is in use, and its commit will notice whether the server answers.
   if (taken_.front() && used_sessions_ == 1) return std::nullopt;
   first_wanted_ = true;
   const auto& clock = *parts_.options.clock;
@@ -305,7 +354,13 @@ void PostgresStore::give_back(const std::vector<std::size_t>& sessions) {
 }
 
 void PostgresStore::watch(const std::stop_token& stop) {
+  auto last_round = parts_.options.clock->steady_now();
   for (int round = 1; parts_.options.clock->wait(kPingInterval, stop); ++round) {
+    const auto now = parts_.options.clock->steady_now();
+    const bool stood_still = now - std::exchange(last_round, now) > kStoodStill;
+    if (stood_still) parts_.servers.forget_preferred();
+    // One that was promoted while the old one goes on breaks no connection.
+    if (stood_still || (round % kNewestEvery == 0 && parts_.servers.has_others())) look_for_newest();
     if (const auto first = take_first_session()) {
       const SessionLease session(*this, {*first});
       ping(*sessions_[*first]);
@@ -314,16 +369,27 @@ void PostgresStore::watch(const std::stop_token& stop) {
   }
 }
 
+void PostgresStore::look_for_newest() {
+  if (parts_.condition.is_lost()) return;
+  auto options = reader_options(parts_);
+  options.asks_all = true;
+  ignore_error(Connection::open(parts_.libpq, options), "ping() tells");
+}
+
 void PostgresStore::look(bool at_size) {
   const auto looked = with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<void> {
-    const auto asked = parts_.options.clock->steady_now();
+    const auto asked = parts_.clock.steady_now();
+    const auto known = parts_.known.all();
     lease->add(parts_.statements.lanes);
     lease->add(parts_.statements.format);
+    lease->add(parts_.statements.clock);
     const auto rows = TRY(lease->run_within(kLookLimit));
-    TRY(parts_.note_lanes(rows[0]));
+    const auto answered = parts_.clock.steady_now();
+    // Also while commits keep the session that ping() uses.
+    parts_.clock.note_reading(time_of(rows[2].integer(0, 0)), asked, answered);
+    TRY(parts_.note_lanes(*lease, rows[0], known));
     TRY(parts_.check_format(rows[1]));
-    round_trip_microseconds_ =
-        std::chrono::duration_cast<std::chrono::microseconds>(parts_.options.clock->steady_now() - asked).count();
+    round_trip_microseconds_ = std::chrono::duration_cast<std::chrono::microseconds>(answered - asked).count();
     if (!at_size) return {};
     lease->add(parts_.statements.size);
     note_size(TRY(lease->run_within(kLookLimit))[0]);
@@ -341,9 +407,11 @@ void PostgresStore::ping(CommitSession& session) {
   auto& condition = parts_.condition;
   use_sessions(sessions_.size());                          // there may be more connections by now
   if (condition.failure() || condition.is_lost()) return;  // recover() sees to it, or nobody can
+  const auto generation = parts_.generation.load(std::memory_order_acquire);
   const auto reached = session.ping();
+  if (generation != parts_.generation.load(std::memory_order_acquire)) pool_.forget_idle();
   if (condition.is_lost()) return;
-  if (reached) return condition.note_reached();
+  if (reached || is_refused_as_too_many(reached.error())) return condition.note_reached();
   condition.note_unreachable(reached.error());
 }
 
@@ -396,7 +464,7 @@ Result<void> PostgresStore::recover() {
     if (!session->is_in_doubt() && (!first || session->is_attached())) continue;
     auto recovered = session->recover();
     if (!recovered) return condition.fail(std::move(recovered).error(), session->is_attached());
-    pool_.forget_idle();
+    forget_connections();
   }
   condition.recovered();
   return {};
@@ -416,14 +484,15 @@ StoreStatistics PostgresStore::statistics() const {
 std::optional<StoreServer> PostgresStore::server() const {
   const auto readers = pool_.usage();
   auto server = parts_.condition.server();
-  // The sessions that commit have the lock all the time.
+  // The sessions that commit have the lock all the time.  Event loops keep their connections, too.
   const auto sessions = sessions_.size();
+  const auto of_loops = parts_.loop_connections.load(std::memory_order_relaxed);
   return StoreServer{.host = std::move(server.host),
                      .reachable = server.reachable,
                      .since = server.since,
-                     .connections = readers.open + sessions,
-                     .connections_used = readers.used + sessions,
-                     .most_connections = parts_.options.connections + sessions,
+                     .connections = readers.open + of_loops + sessions,
+                     .connections_used = readers.used + of_loops + sessions,
+                     .most_connections = parts_.options.connections + parts_.loops.load() + sessions,
                      .round_trip = std::chrono::microseconds(round_trip_microseconds_.load()),
                      .epoch = epoch()};
 }
@@ -454,13 +523,15 @@ std::string postgres_schema_script(std::string_view schema, std::uint32_t lanes)
 Result<std::uint32_t> make_postgres_schema(const PostgresOptions& options) {
   TRY(postgres::check_lanes(options.lanes));
   auto libpq = TRY(postgres::Libpq::load());
-  const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
+  postgres::StoreParts parts(std::move(libpq), options);
+  const auto connection = TRY(postgres::first_connection(parts, postgres::command_options(parts)));
   return postgres::ensure_schema(*connection, options.schema, options.lanes);
 }
 
 Result<PostgresUpgrade> upgrade_postgres_schema(const PostgresOptions& options) {
   auto libpq = TRY(postgres::Libpq::load());
-  const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
+  postgres::StoreParts parts(std::move(libpq), options);
+  const auto connection = TRY(postgres::first_connection(parts, postgres::command_options(parts)));
   TRY(postgres::ensure_schema(*connection, options.schema, options.lanes));
   const auto before = TRY(postgres::finish_upgrade(*connection, options.schema));
   return PostgresUpgrade{.format = static_cast<int>(before.format), .was_for = static_cast<int>(before.readable_by)};

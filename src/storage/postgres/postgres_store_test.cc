@@ -252,6 +252,17 @@ TEST_F(SharedStores, ConflictWhenItIsNotKnownAnyMoreWhatWasErased) {
   EXPECT_TRUE(b_->commit(again));
 }
 
+// The process was paused after it made the batch, or the database is another machine with another clock.
+TEST_F(SharedStores, ConflictWhenTheBatchWasMadeAtAnotherTime) {
+  for (const auto distance : {std::chrono::minutes(-2), std::chrono::minutes(2)}) {
+    auto batch = batch_of(*b_);
+    batch.made_at(b_->clock()->now() + distance);
+    EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict) << distance.count();
+    batch.made_at(b_->clock()->now());
+    EXPECT_TRUE(b_->commit(batch));
+  }
+}
+
 TEST_F(SharedStores, RefuseAnExclusiveOne) {
   auto options = place_.options();
   options.sharing = PostgresSharing::Exclusive;
@@ -261,11 +272,12 @@ TEST_F(SharedStores, RefuseAnExclusiveOne) {
 }
 
 TEST_F(SharedStores, CountTogetherFromManyThreads) {
-  constexpr int kCommits = 40;
+  constexpr int kCommits = 40, kMostAttempts = 1000;
   const auto add = [&](Store& store) {
     for (int i = 0; i < kCommits; ++i) {
       // Reads and writes the sum, as a request with a condition does.
-      for (;;) {
+      for (int attempt = 1;; ++attempt) {
+        ASSERT_LE(attempt, kMostAttempts) << "the other store is always faster";
         Batch batch;
         batch.read_at(store.read_point());
         batch.depends_on(Bytes("sum"));
@@ -402,6 +414,25 @@ TEST_F(BrokenConnections, AfterACommitDoNotRepeatIt) {
   EXPECT_EQ(got(*store_, "n"), encode_counter(2));
 }
 
+// Another process that starts removes rows of writers that were not seen for a day.
+TEST_F(BrokenConnections, AreNotGuessedAboutWhenTheRowOfTheWriterIsGone) {
+  ASSERT_TRUE(store_->commit(counting()));
+  const auto& schema = place_.options().schema;
+  run_sql(fmt::format("CREATE FUNCTION {0}.forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+                      schema));
+  run_sql(
+      fmt::format("CREATE TRIGGER forget BEFORE INSERT OR UPDATE ON {0}.writers FOR EACH ROW "
+                  "EXECUTE FUNCTION {0}.forget()",
+                  schema));
+  run_sql(fmt::format("DELETE FROM {}.writers", schema));
+  proxy_.cut(Proxy::Cut::AfterCommit);
+  EXPECT_FALSE(store_->commit(counting()));
+  EXPECT_EQ(store_->health().trouble, StoreTrouble::TakenOver) << store_->health().cause;
+  EXPECT_FALSE(store_->recover());
+  store_.reset();
+  EXPECT_EQ(got(*place_.open(), "n"), encode_counter(2)) << "not applied again";
+}
+
 TEST_F(BrokenConnections, LeaveTheOutcomeToRecover) {
   for (const auto cut : {Proxy::Cut::BeforeCommit, Proxy::Cut::AfterCommit}) {
     const auto before = store_->commit(counting()).value();
@@ -424,6 +455,58 @@ TEST_F(BrokenConnections, LeaveTheOutcomeToRecover) {
     EXPECT_EQ(got(*store_, "n"), encode_counter(static_cast<std::int64_t>(before.value + happened)));
     EXPECT_EQ(store_->health().trouble, StoreTrouble::None);
   }
+}
+
+TEST_F(BrokenConnections, KeepNoLaneFromOthersWhenOnlyAPartOfACommitArrives) {
+  auto options = place_.options();
+  options.sharing = PostgresSharing::Shared;
+  options.lock_patience = std::chrono::milliseconds(300);
+  store_.reset();
+  const auto stuck = open_postgres_store(options).value();
+  options.url = PostgresServer::shared().url();
+  const auto other = open_postgres_store(options).value();
+  proxy_.cut(Proxy::Cut::InCommit);
+  std::jthread committing([&] { EXPECT_TRUE(stuck->commit(counting())); });
+  EXPECT_TRUE(eventually([&] { return proxy_.cuts() == 1; }));
+  EXPECT_TRUE(eventually([&] { return put_at(*other, "k", "1").ok(); }));
+  committing.join();
+  EXPECT_EQ(got(*other, "n"), encode_counter(1));
+}
+
+TEST_F(BrokenConnections, ThatAreLostWithoutAWordSayNothingAboutTheServer) {
+  store_.reset();
+  auto options = place_.options();
+  options.sharing = PostgresSharing::Shared;
+  store_ = open_postgres_store(options).value();
+  ASSERT_TRUE(put_at(*store_, "k", "1"));
+  EXPECT_EQ(got(*store_, "k"), "1");
+  const auto clients = proxy_.clients();
+  proxy_.forget_connections();
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_EQ(store_->health().trouble, StoreTrouble::None) << store_->health().cause;
+    return proxy_.clients() > clients;
+  }));
+  EXPECT_EQ(got(*store_, "k"), "1");
+  EXPECT_EQ(put_at(*store_, "k", "2").value(), (CommitSequence{2}));
+  EXPECT_EQ(store_->health().trouble, StoreTrouble::None) << store_->health().cause;
+}
+
+TEST_F(BrokenConnections, DoNotLastAfterTheEnd) {
+  ASSERT_TRUE(put_at(*store_, "k", "1"));
+  EXPECT_EQ(got(*store_, "k"), "1");
+  proxy_.hold(true);
+  store_.reset();  // within seconds, although nobody answers
+}
+
+TEST_F(SharedStores, TakeNoAnswerFromAServerThatIsBehind) {
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  ASSERT_TRUE(put_at(*a_, "k", "2"));
+  EXPECT_EQ(got(*a_, "k"), "2");
+  const auto snapshot = a_->snapshot();
+  run_sql(fmt::format("UPDATE {}.lanes SET sequence = 1", place_.options().schema));
+  EXPECT_FALSE(a_->get("k"));
+  EXPECT_FALSE(a_->get_all({"k", "l"}));
+  EXPECT_FALSE(a_->snapshot()->get("k"));
 }
 
 TEST(PostgresStore, ComesBackWhenTheServerDoes) {
@@ -471,6 +554,71 @@ TEST(PostgresStore, BoundsItsConnections) {
   EXPECT_TRUE(put_at(*store, "k", "2"));
   held.clear();
   EXPECT_TRUE(store->snapshot()->get("k"));
+}
+
+// A role that the store's tables can be used by.
+void make_role(const std::string& name, const std::string& words) {
+  run_sql(fmt::format("CREATE ROLE {} LOGIN {}", name, words));
+  run_sql(fmt::format("GRANT ALL ON DATABASE postgres TO {}", name));
+}
+
+PostgresOptions options_of_role(const std::string& name) {
+  PostgresOptions options = kShared;
+  options.url = PostgresServer::shared().url();
+  options.url.replace(options.url.find("stator@"), 7, name + "@");
+  return options;
+}
+
+TEST(PostgresStore, IsNotUnreachableBecauseThereAreTooManyConnections) {
+  make_role("few", "CONNECTION LIMIT 1");
+  PostgresPlace place(options_of_role("few"));
+  const auto store = place.open();
+  ASSERT_TRUE(put_at(*store, "k", "1"));
+  EXPECT_EQ(store->get("k").error().code, ErrorCode::Busy);
+  EXPECT_EQ(store->health().trouble, StoreTrouble::None) << store->health().cause;
+  EXPECT_TRUE(put_at(*store, "k", "2"));
+  run_sql("ALTER ROLE few CONNECTION LIMIT 2");
+  EXPECT_EQ(got(*store, "k"), "2");
+}
+
+TEST(PostgresStore, KeepsAConnectionForReadersFromTheStart) {
+  make_role("pair", "CONNECTION LIMIT 2");
+  PostgresPlace place(options_of_role("pair"));
+  const auto store = place.open();
+  run_sql("ALTER ROLE pair CONNECTION LIMIT 0");
+  EXPECT_EQ(got(*store, "k"), "(missing)");
+}
+
+TEST(PostgresStore, DoesNotUseWhatARoleHasInsteadOfPostgresqlsDefaults) {
+  make_role("impatient", "");
+  run_sql("ALTER ROLE impatient SET statement_timeout = '100ms'");
+  run_sql("ALTER ROLE impatient SET default_transaction_isolation = 'serializable'");
+  PostgresPlace place(options_of_role("impatient"));
+  const auto store = place.open();
+  ASSERT_TRUE(store);
+  const auto other = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+  other->add_once("BEGIN");
+  other->add_once(fmt::format("LOCK TABLE {}.entries IN EXCLUSIVE MODE", place.options().schema));
+  ASSERT_TRUE(other->run());
+  std::jthread committing([&] {
+    const auto committed = put_at(*store, "k", "1");
+    EXPECT_TRUE(committed) << committed.error().message;
+  });
+  const auto waits_for_long = [&] {
+    other->add_once(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '0.3 s'");
+    return other->run().value()[0].integer(0, 0) > 0;
+  };
+  EXPECT_TRUE(eventually(waits_for_long));
+  other->add_once("ROLLBACK");
+  ASSERT_TRUE(other->run());
+  committing.join();
+  EXPECT_EQ(store->health().trouble, StoreTrouble::None) << store->health().cause;
+
+  const auto session =
+      Connection::open(Libpq::load().value(), {.url = place.options().url, .settings = {kSessionSettings}}).value();
+  session->add_once("SHOW transaction_isolation");
+  EXPECT_EQ(session->run().value()[0].bytes(0, 0), "read committed");
 }
 
 // -- The tables
@@ -559,7 +707,7 @@ TEST(PostgresSchema, IsUsedBesideNewerStatorsUntilTheUpgradeIsFinished) {
   EXPECT_TRUE(put_at(*place.open(), "a", "1")) << "an older program may still start";
   EXPECT_EQ(got(*running, "a"), "1");
 
-  // What `stator store upgrade` of the newer version does.
+  // The same as `stator store upgrade` of the newer version.
   const auto connection = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
   EXPECT_EQ(finish_upgrade(*connection, place.options().schema).value().readable_by, kSchemaFormat);
   EXPECT_FALSE(put_at(*running, "b", "1")) << "nothing is written after the upgrade";
@@ -584,6 +732,35 @@ TEST(PostgresSchema, WithoutTheColumnReadableByIsForItsOwnFormat) {
   const auto upgraded = upgrade_postgres_schema(place.options());
   ASSERT_TRUE(upgraded);
   EXPECT_EQ(upgraded->format, upgraded->was_for) << "there is nothing to do";
+}
+
+TEST(PostgresSchema, IsNotUpdatedWhileAnOlderProgramHasItOpen) {
+  PostgresPlace place(kExclusive);
+  const auto& schema = place.options().schema;
+  const auto format_of = [&] {
+    const auto connection = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+    connection->add(format_statement(schema));
+    return read_format(connection->run().value()[0]).value().format;
+  };
+  const auto make_older = [&] {
+    run_sql(fmt::format("UPDATE {0}.store SET format = 1, readable_by = 1", schema));
+    run_sql(fmt::format("ALTER TABLE {}.lanes DROP COLUMN epoch", schema));
+  };
+  place.open().reset();
+  make_older();
+  {
+    // The lock that a program of that format holds.
+    const auto older = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+    older->add_once(
+        fmt::format("SELECT pg_advisory_lock((1400136050::int8 << 32) | '{}.lanes'::regclass::oid::int8)", schema));
+    ASSERT_TRUE(older->run());
+    const auto refused = place.try_open();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("another Stator uses the store"), std::string::npos);
+    EXPECT_EQ(format_of(), 1);
+  }
+  EXPECT_TRUE(place.open());
+  EXPECT_EQ(format_of(), 2);
 }
 
 TEST(PostgresSchema, SaysWhichFormatsGoTogether) {
@@ -673,6 +850,18 @@ TEST(PostgresUrl, IsShownWithoutItsPassword) {
             "postgres://db1,db2:5433/app");
   EXPECT_EQ(described_postgres_url("postgres:///app"), "postgres:///app");
   EXPECT_EQ(described_postgres_url("postgres://me:p@ss@db/app"), "postgres://db/app");
+  EXPECT_EQ(described_postgres_url("postgres://stator:se?cret@db1/stator"), "postgres://db1/stator");
+  EXPECT_EQ(described_postgres_url("postgres://me@[::1]:5433/app?host=db1"), "postgres://db1:5433/app");
+  EXPECT_EQ(described_postgres_url("postgres://me@[::1]:5433/app"), "postgres://[::1]:5433/app");
+  EXPECT_EQ(described_postgres_url("postgres://me@/app?host=/run/sockets"), "postgres:///app");
+  // libpq takes them for a host, a port and the name of a database.
+  for (const auto* url : {"postgres://stator:se/cret@db1/stator", "postgres://stator:12/cret@db1/stator",
+                          "postgres://stator:s#cret/x@db1", "postgres://me:s3%zzcret@db/app", "postgres://a?cret"}) {
+    EXPECT_EQ(described_postgres_url(url), "postgres://...") << url;
+  }
+  EXPECT_EQ(described_postgres_url("mysql://me:s3cret@db"), "mysql://...");
+  EXPECT_EQ(described_postgres_url("./data"), "./data");
+  EXPECT_EQ(described_postgres_url("host=db password=s3cret"), "...");
   EXPECT_TRUE(is_postgres_url("postgresql://db"));
   EXPECT_FALSE(is_postgres_url("./data"));
 }
@@ -682,8 +871,9 @@ TEST(PostgresStore, TellsWhatIsWrongWithAnAddress) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::Usage);
   EXPECT_EQ(wrong.error().message, "the address of the store cannot be read: invalid URI query parameter: ...");
-  for (const auto* url : {"postgres://me:s3%zzcret@db/app", "postgres://me:s3cret@[db/app",
-                          "postgres://db:s3cret@x:y:z", "postgres://db/app?password=s3cret&s3cret"}) {
+  for (const auto* url :
+       {"postgres://me:s3%zzcret@db/app", "postgres://me:s3cret@[db/app", "postgres://db:s3cret@x:y:z",
+        "postgres://db/app?password=s3cret&s3cret", "postgres://me:s3cret/x@db/app", "postgres://me:s@s3cret@db/app"}) {
     const auto repeated = open_postgres_store({.url = url});
     ASSERT_FALSE(repeated);
     EXPECT_EQ(repeated.error().message.find("cret"), std::string::npos) << repeated.error().message;

@@ -124,8 +124,8 @@ std::vector<std::string> schema_statements(std::string_view schema, std::uint32_
   return statements;
 }
 
-Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view schema, std::uint32_t lanes,
-                                    bool must_exist) {
+Result<StoreFormat> ensure_tables(Connection& connection, std::string_view schema, std::uint32_t lanes,
+                                  bool must_exist) {
   if (connection.server_version() < kOldestServer) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
@@ -170,12 +170,21 @@ Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view sch
   connection.add(format_statement(schema));
   auto rows = connection.run();
   if (!rows && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
-  auto stored = TRY(read_format(TRY(std::move(rows))[0]));
-  if (stored.format == 1) {
-    TRY(add_epochs(connection, schema));
-    stored.format = stored.readable_by = 2;
-  }
-  if (auto objection = objection_to(stored); !objection.empty()) return usage_error(std::move(objection));
+  const auto stored = TRY(read_format(TRY(std::move(rows))[0]));
+  auto updated = stored;
+  if (stored.format == 1) updated.format = updated.readable_by = 2;
+  if (auto objection = objection_to(updated); !objection.empty()) return usage_error(std::move(objection));
+  return stored;
+}
+
+Result<void> update_tables(Connection& connection, std::string_view schema, const StoreFormat& stored) {
+  if (stored.format == 1) TRY(add_epochs(connection, schema));
+  return {};
+}
+
+Result<std::uint32_t> ensure_schema(Connection& connection, std::string_view schema, std::uint32_t lanes) {
+  const auto stored = TRY(ensure_tables(connection, schema, lanes));
+  TRY(update_tables(connection, schema, stored));
   return static_cast<std::uint32_t>(stored.lanes);
 }
 

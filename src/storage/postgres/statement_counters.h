@@ -11,18 +11,18 @@
 
 namespace stator::storage::postgres {
 
-// What a group of statements that travel together is for.
+// The purpose of a group of statements that are sent together.
 enum class StatementKind : std::uint8_t {
   Read,      // values at keys
   Snapshot,  // beginning one
   Page,      // reading in one
-  Lock,      // the first half of a commit: it waits for its lane, and checks what was read
+  Lock,      // the first half of a commit: it waits for its lane, and checks its reads
   Write,     // the second half
   Other,     // connecting, looking whether the server is there
 };
 inline constexpr std::array<std::string_view, 6> kStatementKinds{"read", "snapshot", "page", "lock", "write", "other"};
 
-// Counts what the connections of a store ask of its server.  Thread-safe.
+// Counts the statements that the connections of a store send.  Thread-safe.
 class StatementCounters {
  public:
   void note_sent(StatementKind kind, std::uint64_t statements) { add(counts_of(kind).statements, statements); }
@@ -39,7 +39,7 @@ class StatementCounters {
     add(lock_wait_microseconds_, static_cast<std::uint64_t>(waited.count()));
   }
 
-  // Fills in what a store on a database server has beyond others.
+  // Fills in the members that only stores on a database server have.
   void tell(StoreStatistics& statistics) const {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       statistics.statements.push_back({.kind = kStatementKinds[i],

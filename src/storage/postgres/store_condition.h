@@ -40,7 +40,7 @@ class StoreCondition {
 
   // The server that the first session is connected to.
   void note_host(std::string host);
-  // What it is, and since when it is reachable, or is not.
+  // The server, whether it is reachable, and since when.
   struct Server {
     std::string host;
     bool reachable = true;

@@ -4,7 +4,7 @@
 
 #include "stator/storage/store.h"
 
-// What the micro-benchmarks of the backends have in common: items of about 1 KB under keys as the engine makes them.
+// Data for the micro-benchmarks of the backends: items of about 1 KB under keys as the engine makes them.
 
 namespace stator::storage::testing {
 

@@ -173,7 +173,7 @@ class Comparison {
     std::vector<CommitSequence> before_of;
     for (const auto& operation : batch.operations()) before_of.push_back(store_->last_commit_of(operation.key));
     const auto recorded = batch;
-    const auto sequence = store_->commit(std::move(batch));
+    const auto sequence = random_.below(2) == 0 ? store_->commit(std::move(batch)) : commit_in_steps(std::move(batch));
     ASSERT_TRUE(sequence) << sequence.error().message;
     if (counts_commits(*store_)) {
       EXPECT_EQ(sequence->value, before.value + 1);
@@ -187,6 +187,12 @@ class Comparison {
     }
     EXPECT_TRUE(numbers_.insert(sequence->value).second) << "no two commits have the same number";
     apply(reference_, recorded, *sequence);
+  }
+
+  Result<CommitSequence> commit_in_steps(Batch batch) {
+    const auto sequence = TRY(store_->write(std::move(batch)));
+    TRY(store_->publish(sequence));
+    return sequence;
   }
 
   // Erasing everything in every other batch would leave little to compare.
@@ -295,6 +301,35 @@ void a_snapshot_sees_no_later_commit(StorePlace& place) {
   EXPECT_EQ(entries(*snapshot), (Entries{{"a", "1"}}));
   EXPECT_EQ(read(*store, "a"), "2");
   EXPECT_EQ(entries(*store->snapshot()), (Entries{{"a", "2"}, {"b", "2"}}));
+}
+
+// In a store that commits in one step, to write is to publish.
+void what_is_written_shows_when_it_is_published(StorePlace& place) {
+  const auto store = place.open();
+  const auto write = [&](Bytes key, Bytes value) {
+    Batch batch;
+    batch.put(std::move(key), std::move(value));
+    batch.add("count", 1);
+    return store->write(std::move(batch)).value();
+  };
+  put(*store, "a", "1");
+  const bool two_steps = store->capabilities().two_steps;
+  const auto first = write("a", "2");
+  const auto second = write("b", "2");
+  EXPECT_LT(first, second);
+  EXPECT_EQ(read(*store, "a"), two_steps ? "1" : "2");
+  EXPECT_EQ(entries(*store->snapshot()).size(), two_steps ? 1U : 3U);
+  EXPECT_EQ(store->get_written("a").value(), "2");
+  EXPECT_EQ(store->get_written("b").value(), "2");
+  EXPECT_EQ(decode_counter(store->get_written("count").value().value()).value(), 2);
+  EXPECT_TRUE(store->publish(second));
+  EXPECT_TRUE(store->publish(first)) << "done already";
+  EXPECT_EQ(read(*store, "a"), "2");
+  EXPECT_EQ(read(*store, "b"), "2");
+  EXPECT_GE(store->last_commit(), second);
+  ASSERT_TRUE(write("c", "3").value > 0);
+  put(*store, "d", "4");
+  EXPECT_EQ(read(*store, "c"), "3") << "a commit publishes what was written before it";
 }
 
 void a_cursor_stays_on_its_snapshot(StorePlace& place) {
@@ -602,6 +637,7 @@ struct Sentence {
 constexpr Sentence kContract[] = {
     {"ANewStoreIsEmpty", a_new_store_is_empty},
     {"ASnapshotSeesNoLaterCommit", a_snapshot_sees_no_later_commit},
+    {"WhatIsWrittenShowsWhenItIsPublished", what_is_written_shows_when_it_is_published},
     {"ACursorStaysOnItsSnapshot", a_cursor_stays_on_its_snapshot},
     {"OperationsOfABatchHappenInOrder", operations_of_a_batch_happen_in_order},
     {"AddingToAMissingCounterStartsAtZero", adding_to_a_missing_counter_starts_at_zero},

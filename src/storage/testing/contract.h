@@ -16,7 +16,7 @@ namespace stator::storage::testing {
 class StorePlace {
  public:
   virtual ~StorePlace() = default;
-  // The store, with what it held when it was last closed if it is durable.  Fails the test when it cannot be opened.
+  // The store, with its earlier contents if it is durable.  Fails the test when it cannot be opened.
   virtual std::unique_ptr<Store> open() = 0;
 };
 using NewPlace = std::function<std::unique_ptr<StorePlace>()>;

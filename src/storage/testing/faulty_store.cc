@@ -2,25 +2,14 @@
 
 #include <utility>
 
+#include "stator/storage/failed_cursor.h"
+
 namespace stator::storage::testing {
 namespace {
 
 Error told_to_fail() { return {ErrorCode::Storage, "No space left on device (injected)"}; }
 
 Error outdated() { return {ErrorCode::Outdated, "another process has begun a new epoch (injected)"}; }
-
-class FailedCursor final : public Cursor {
- public:
-  explicit FailedCursor(Error error) : error_(std::move(error)) {}
-  bool valid() const override { return false; }
-  void next() override {}
-  BytesView key() const override { return {}; }
-  BytesView value() const override { return {}; }
-  Result<void> status() const override { return error_; }
-
- private:
-  Error error_;
-};
 
 class FaultySnapshot final : public Snapshot {
  public:
@@ -77,6 +66,11 @@ void FaultyStore::be_in_trouble(StoreTrouble trouble) {
   trouble_ = trouble;
 }
 
+void FaultyStore::keep_written_in_trouble() {
+  MutexLock lock(mutex_);
+  keep_written_ = true;
+}
+
 Error FaultyStore::trouble_error() const {
   return trouble_ == StoreTrouble::Damaged ? Error{ErrorCode::Corruption, "block checksum mismatch (injected)"}
                                            : told_to_fail();
@@ -98,9 +92,19 @@ void FaultyStore::report_durable(bool durable) {
   durable_ = durable;
 }
 
+void FaultyStore::report_two_steps(bool two_steps) {
+  MutexLock lock(mutex_);
+  two_steps_ = two_steps;
+}
+
 void FaultyStore::before_commit(std::function<void(const Batch&)> hook) {
   MutexLock lock(mutex_);
   hook_ = std::move(hook);
+}
+
+void FaultyStore::before_publish(std::function<void()> hook) {
+  MutexLock lock(mutex_);
+  publish_hook_ = std::move(hook);
 }
 
 std::size_t FaultyStore::commits_tried() const {
@@ -200,23 +204,24 @@ FaultyStore::Fate FaultyStore::next_fate() {
   return Fate::Succeed;
 }
 
-Result<CommitSequence> FaultyStore::commit(Batch batch) {
+Result<void> FaultyStore::begin_commit(const Batch& batch) {
   std::function<void(const Batch&)> hook;
   {
     MutexLock lock(mutex_);
     hook = hook_;
   }
   if (hook) hook(batch);
-  {
-    MutexLock lock(mutex_);
-    if (batch.epoch() != newest_epoch_ && shared_ && !store_->capabilities().shared) return outdated();
-    const bool accepted =
-        trouble_ == StoreTrouble::None || (trouble_ == StoreTrouble::DiskFull && batch.is_freeing_space());
-    if (!accepted) {
-      ++commits_tried_;
-      return trouble_error();
-    }
-  }
+  MutexLock lock(mutex_);
+  if (batch.epoch() != newest_epoch_ && shared_ && !store_->capabilities().shared) return outdated();
+  const bool accepted =
+      trouble_ == StoreTrouble::None || (trouble_ == StoreTrouble::DiskFull && batch.is_freeing_space());
+  if (accepted) return {};
+  ++commits_tried_;
+  return trouble_error();
+}
+
+Result<CommitSequence> FaultyStore::commit(Batch batch) {
+  TRY(begin_commit(batch));
   switch (next_fate()) {
     case Fate::Succeed: break;
     case Fate::Fail: return told_to_fail();
@@ -235,14 +240,71 @@ Result<CommitSequence> FaultyStore::commit(Batch batch) {
   return committed;
 }
 
+Result<CommitSequence> FaultyStore::write(Batch batch) {
+  if (!capabilities().two_steps) return commit(std::move(batch));
+  TRY(begin_commit(batch));
+  const auto fate = next_fate();
+  MutexLock lock(mutex_);
+  if (fate == Fate::Fail) lost_written_ = true;
+  if (lost_written_) return told_to_fail();
+  unpublished_.push_back({std::move(batch), fate});
+  return CommitSequence{store_->last_commit().value + unpublished_.size()};
+}
+
+Result<void> FaultyStore::publish(CommitSequence sequence) {
+  std::function<void()> hook;
+  {
+    MutexLock lock(mutex_);
+    hook = publish_hook_;
+  }
+  if (hook) hook();
+  MutexLock lock(mutex_);
+  if (trouble_ != StoreTrouble::None) return trouble_error();
+  while (!unpublished_.empty() && store_->last_commit() < sequence && !lost_written_) {
+    auto [batch, fate] = std::move(unpublished_.front());
+    unpublished_.pop_front();
+    lost_written_ = fate != Fate::Succeed;
+    if (fate == Fate::FailUntilRecovery) {
+      found_at_recovery_.push_back(std::move(batch));
+    } else {
+      TRY(store_->commit(std::move(batch)));
+    }
+  }
+  if (lost_written_ || store_->last_commit() < sequence) return told_to_fail();
+  return {};
+}
+
+Result<std::optional<Bytes>> FaultyStore::get_written(BytesView key) const {
+  TRY(check_read());
+  auto value = TRY(store_->get(key));
+  MutexLock lock(mutex_);
+  for (const auto& [batch, fate] : unpublished_) {
+    for (const auto& operation : batch.operations()) {
+      if (operation.key != key) continue;
+      if (operation.kind == Batch::Kind::Put) value = operation.value;
+      if (operation.kind == Batch::Kind::Erase) value.reset();
+      if (operation.kind == Batch::Kind::Add) {
+        value = encode_counter(add_to_counter(value ? TRY(decode_counter(*value)) : 0, operation.delta));
+      }
+    }
+  }
+  return value;
+}
+
 Result<void> FaultyStore::recover() {
   std::vector<Batch> found;
   {
     MutexLock lock(mutex_);
     ++recoveries_tried_;
-    if (trouble_ != StoreTrouble::None) return trouble_error();
+    if (trouble_ != StoreTrouble::None) {
+      if (!keep_written_) return trouble_error();
+      for (auto& [batch, fate] : std::exchange(unpublished_, {})) TRY(store_->commit(std::move(batch)));
+      return trouble_error();
+    }
     if (fail_recover_) return told_to_fail();
     failed_ = false;
+    lost_written_ = false;
+    unpublished_.clear();
     found.swap(found_at_recovery_);
   }
   TRY(store_->recover());
@@ -255,6 +317,7 @@ Capabilities FaultyStore::capabilities() const {
   MutexLock lock(mutex_);
   capabilities.shared = capabilities.shared || shared_;
   capabilities.durable = capabilities.durable || durable_;
+  capabilities.two_steps = two_steps_ && !capabilities.shared;
   return capabilities;
 }
 
