@@ -1,13 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
-#include "stator/base/mutex.h"
 #include "stator/engine/schema.h"
 #include "stator/storage/store.h"
 
@@ -15,12 +12,23 @@ namespace stator::engine {
 
 using TablePtr = std::shared_ptr<const Table>;
 
+// That there is no table of this name.
+Error missing_table(std::string_view name);
+
 // The tables there are.  Thread-safe.  Changes come from the thread that commits alone, after they are committed (see
 // TableChange), and when the store has recovered from a failure.  If processes share the store, the tables are read
 // again instead whenever one of them has been changed (see Engine::catch_up).
+//
+// Every request looks for a table, on every core.  So there are copies, each for some of the threads, with a lock and
+// with counts of references of their own.  A change is made in all copies at once: with the locks of all.
 class Catalog {
  public:
-  // Reads all tables of a store, in place of those it had; keeps what it had in case of an error.
+  Catalog();
+  ~Catalog();
+  Catalog(const Catalog&) = delete;
+  Catalog& operator=(const Catalog&) = delete;
+
+  // Reads all tables of a store, in place of the former ones; keeps the former ones in case of an error.
   // Errors: Storage, Corruption.
   Result<void> load(const storage::Store& store) { return load(*store.snapshot()); }
   Result<void> load(const storage::Snapshot& snapshot);
@@ -37,12 +45,11 @@ class Catalog {
   void remove(const Table& table);
 
  private:
-  using ByName = std::map<std::string, TablePtr, std::less<>>;
-  using ById = std::unordered_map<std::uint32_t, TablePtr>;
+  struct Copy;
 
-  mutable Mutex mutex_;
-  ByName by_name_ GUARDED_BY(mutex_);
-  ById by_id_ GUARDED_BY(mutex_);
+  Copy& mine() const;
+
+  const std::vector<std::unique_ptr<Copy>> copies_;
 };
 
 }  // namespace stator::engine

@@ -20,35 +20,42 @@ namespace stator::engine {
 
 class FreshnessMap;
 
-// The commit being put together: what the works before this one in the group did, on top of the store.
+// The commit being put together: the changes of the works before this one in the group, on top of the store.
 // Used by one thread at a time.
 class PendingCommit {
  public:
-  PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time);
+  // `reads_written`: also reads values that are written and not published; a work that reads them is answered after
+  // they are published.
+  PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time,
+                bool reads_written);
 
   WallTime time() const { return time_; }
   bool empty() const { return batch_.empty() && statistics_.empty(); }
   std::size_t size_bytes() const { return size_bytes_; }
 
-  // Whether `key` still is what it was when FreshnessMap::now() answered `seen`.
+  // Whether `key` still has the value that it had when FreshnessMap::now() answered `seen`.
   bool is_fresh(BytesView key, std::uint64_t seen) const;
   // The value at `key` as this commit will leave it.
   Result<std::optional<Bytes>> get(BytesView key);
   // Whether other processes write to the store.
   bool is_shared() const { return shared_; }
+  // Whether erase_range() takes time for each key, so that large ranges are erased in pieces.
+  bool erases_key_by_key() const { return shared_ && store_.capabilities().erases_key_by_key; }
   // Reads keys that get() and counter() will be asked for: in one step where each would be a question to a server.
   // Without effect on a store that only this process uses.
   Result<void> read_ahead(const std::vector<KeyBytes>& keys);
+  std::size_t bytes_ahead() const { return bytes_ahead_; }  // of the values that it has found
   // Another process has changed the catalog since this commit began: all that was executed is void.
   bool is_outdated() const { return outdated_ || store_.epoch() != batch_.epoch(); }
-  // A counter as the store has it now.  Nothing depends on it: adds commute, so others may change it meanwhile.
+  // A counter as this commit will leave it.  On a shared store others may change it meanwhile: nothing depends on it,
+  // since adds commute.
   Result<std::int64_t> counter(BytesView key) const;
   // The greatest id of a table that the store has items of; 0 when it has none.
   Result<std::int64_t> greatest_table_with_items() const;
 
   void put(KeyBytes key, Bytes value);
   void erase(KeyBytes key);
-  void erase_range(storage::KeyRange range);  // for what no later work in the group reads: catalog changes, trimming
+  void erase_range(storage::KeyRange range);  // no later work in the group may read it: catalog changes, trimming
   void add(KeyBytes counter, std::int64_t delta);
   void add_statistics(TableId table, IndexId index, std::int64_t items, std::int64_t bytes);
   // Appends a change of an item with that hash to the change log of a table.
@@ -58,7 +65,7 @@ class PendingCommit {
   void begin_epoch() { batch_.begins_epoch(); }
   // Orders all lanes of the store: every commit before it has a smaller number, every later one a greater number.
   void make_barrier() { batch_.make_barrier(); }
-  // Stores the time of this commit, for those who look for a commit by its time.  Once.
+  // Stores the time of this commit, so that a commit can be found by its time.  Once.
   void note_time();
   // Whether its number says something about all commits before it.
   bool is_barrier() const { return lanes_ == 1 || batch_.is_barrier(); }
@@ -67,7 +74,7 @@ class PendingCommit {
   storage::Batch take_batch();
 
  private:
-  // A put or an erase, on a chain of those to keys of one slot, so that get() need not look through the whole batch.
+  // A put or an erase, in a chain of those with keys of one slot, so that get() need not look through the whole batch.
   struct Write {
     std::size_t operation;   // in the batch
     std::uint32_t previous;  // in writes_
@@ -85,9 +92,11 @@ class PendingCommit {
   const WallTime time_;
   const bool shared_;
   const std::uint32_t lanes_;  // of the store
+  const bool reads_written_;
 
   storage::Batch batch_;
   std::map<Bytes, std::optional<Bytes>, std::less<>> ahead_;  // what read_ahead() has found
+  std::size_t bytes_ahead_ = 0;
   mutable bool outdated_ = false;
   std::vector<Write> writes_;
   struct Delta {
@@ -96,6 +105,7 @@ class PendingCommit {
     std::int64_t items, bytes;
   };
   std::vector<Delta> statistics_;
+  std::map<Bytes, std::int64_t, std::less<>> added_;  // what add() was called with
   std::uint32_t next_ordinal_ = 0;
   bool time_noted_ = false;
   std::size_t size_bytes_ = 0;
@@ -105,7 +115,7 @@ class PendingCommit {
 // of the last commit that wrote there.  Bounded; two keys in one slot only cost a second read.  Thread-safe.
 class FreshnessMap {
  public:
-  // Ask before reading; hand the answer to PendingCommit::is_fresh together with what was read.
+  // Ask before reading; hand the answer to PendingCommit::is_fresh together with the value that was read.
   std::uint64_t now() const { return visible_.load(std::memory_order_acquire); }
 
  private:
@@ -133,11 +143,17 @@ class Work {
   virtual void will_read(std::vector<KeyBytes>& /*keys*/) const {}
   // The commit is done, or failed.  Called once.  Must not block: it answers a client, or wakes somebody.
   virtual void finish(const Result<storage::CommitSequence>& committed) = 0;
-  // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next
-  // starts.
+  // A work that changes data by which others plan (the catalog) has a commit of its own, and is finished before the
+  // next starts.
   virtual bool alone() const { return false; }
   // Leaves less in the store than there was: it is tried also on a full disk.
   virtual bool frees_space() const { return false; }
+
+ private:
+  friend class Committer;
+  // When it was submitted.
+  WallTime arrived_{};
+  SteadyTime arrived_steady_{};
 };
 
 struct CommitterStatistics {
@@ -155,13 +171,21 @@ struct CommitterStatistics {
 // queued, on the thread their request came in on (see ItemWrites), so while one group is in its fsync the next is being
 // prepared, and the committer itself does little more than append.
 //
+// If the store commits in two steps (Capabilities::two_steps), two threads take turns: one executes and writes the next
+// works while the other waits for the disk, and then publishes and answers its own works.
+//
 // If a commit does not wait for a disk, there is no thread: a thread that submits while no other commits does the
-// commit, also what others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
+// commit, also for works that others submit meanwhile.  After a few rounds of that it hands over to the next thread
+// that submits.
 //
 // When the store fails, the committer refuses writes with ReadOnly, in words for clients, and tries to recover once a
 // second; not when the store is damaged, which lasts until it is opened again.  On a full disk, works that free space
 // are still tried, in commits of their own.  When more works wait than kMaxWaiting, further ones are finished with Busy
-// at once.  Thread-safe.
+// at once.
+//
+// On a shared store, a work that has waited longer than kMaxWait is finished with Busy and not executed: the process
+// may have been paused, the client may have asked another one meanwhile, and the token of its request may be forgotten
+// there by now.  Thread-safe.
 //
 // docs/internals/commit-pipeline.md tells the whole story.
 class Committer {
@@ -170,14 +194,18 @@ class Committer {
 
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
   static constexpr std::chrono::seconds kCommitTimeInterval{1};  // how often the time of a commit is noted
+  static constexpr std::chrono::seconds kMaxWait{60};            // much shorter than kRequestTokenLifetime
 
   // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a
-  // commit that failed may have taken effect after all, so whatever was derived from the store is to be derived again.
+  // commit that failed may have taken effect after all, so all data derived from the store must be derived again.
   // While it fails, the committer stays read-only.  It also runs when a shared store is in another epoch.  `failed`
   // runs, on the same thread, when it turns read-only, or for another reason than before.
   Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {},
             std::function<void()> failed = {});
-  ~Committer();  // finishes what was submitted
+  ~Committer();  // stops
+
+  // Finishes the submitted works, on the thread that commits.  Works that are submitted later are finished with Busy.
+  void stop();
 
   // May finish the work, and others, before it returns; so the caller holds no lock that a finish() takes.
   void submit(std::unique_ptr<Work> work);
@@ -185,17 +213,65 @@ class Committer {
   CommitterStatistics statistics() const;
 
  private:
-  static constexpr std::size_t kMaxGroupWorks = 1024;
+  static constexpr std::size_t kMaxGroupWorks = 1024;  // also of a round, see run_in_turns()
   static constexpr std::size_t kMaxGroupBytes = std::size_t{8} << 20;
-  static constexpr std::size_t kMaxKeysAhead = 64;  // that a group on a shared store reads at once
+  // That a group on a shared store reads at once: fewer, where the values before were large.
+  static constexpr std::size_t kMaxKeysAhead = 64, kMinKeysAhead = 4;
   static constexpr int kMaxConflictRetries = 100;
   static constexpr int kMaxGroupConflicts = 3;  // then each work is committed by itself: others need not fail with it
   static constexpr int kMaxInlineRounds = 8;
+  static constexpr std::size_t kWorthWriting =
+      8;  // so many works are written while the disk is busy; fewer wait for it
   static constexpr std::chrono::seconds kRecoveryInterval{1};
 
   using Works = std::vector<std::unique_ptr<Work>>;
 
+  // Works that were executed on one PendingCommit.
+  struct Group {
+    std::uint64_t number = 0;  // of the PendingCommit
+    std::size_t taken = 0;
+    std::optional<storage::Batch> batch;  // none: there is nothing to commit
+    bool begins_epoch = false;
+    bool notes_time = false;
+    WallTime time;
+  };
+  // A group that was written, and is to be published.
+  struct Written {
+    Works works;
+    std::uint64_t number;
+    bool has_effect;
+    Result<storage::CommitSequence> sequence;
+  };
+  // The groups that one thread writes before it publishes.
+  struct Round {
+    std::vector<Written> groups;
+    std::size_t works = 0, bytes = 0;
+    bool publishing = false;  // publishing_ is this thread's
+
+    bool is_full() const { return works >= kMaxGroupWorks || bytes >= kMaxGroupBytes; }
+  };
+
+  // Wakes a waiting thread of the committer, once: until it runs, further calls do nothing.
+  void wake() REQUIRES(mutex_);
+  void wait(bool at_most_until_recovery = false) REQUIRES(mutex_);
   void run();
+  // Two of these threads.  `executing_` belongs to the one that executes and writes, `publishing_` to the one that
+  // publishes. A thread gives executing_ back only after it has taken publishing_, so that rounds are published in
+  // their order. For work that must not meet an unpublished commit (works that are alone, a store that failed) a thread
+  // holds both.
+  void run_in_turns();
+  bool has_turn() const REQUIRES(mutex_);
+  bool wait_for_turn();
+  // Writes the waiting works.  Whether the disk is still busy, so that there is time for more.
+  bool write_more(Round& round);
+  void let_works_gather() REQUIRES(mutex_);
+  std::size_t write_group(Round& round, Works& works, std::size_t first);
+  void start_publishing(Round& round);
+  void stop_publishing(Round& round);
+  void publish(Round& round);
+  void answer_failed();
+  static void finish(Works& works, std::size_t first, std::size_t count,
+                     const Result<storage::CommitSequence>& committed);
   // Inline: whether the calling thread is the one to commit now.
   bool become_committing() REQUIRES(mutex_);
   void commit_inline();
@@ -204,9 +280,12 @@ class Committer {
   std::size_t commit_group(Works& works, std::size_t first);
   // Takes at most `most` works.
   Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t most, std::size_t& taken);
-  // On a shared store: reads what works[first..] need, in one step.  Answers for how many works, at most `most`.
-  static std::size_t works_to_read(const Works& works, std::size_t first, std::size_t most,
-                                   std::vector<KeyBytes>& keys);
+  // Executes works[first..], at most `most`.  Errors: as those of a commit; nothing has reached the store.
+  Result<void> execute(Works& works, std::size_t first, std::size_t most, bool reads_written, Group& group);
+  // On a shared store: reads the keys of works[first..], in one step.  Answers for how many works, at most `most`.
+  std::size_t works_to_read(const Works& works, std::size_t first, std::size_t most, std::vector<KeyBytes>& keys) const;
+  // Whether it has waited for too long to be executed.
+  bool is_late(const Work& work) const;
   Result<void> enter_epoch() const;
   bool note_commit_time(PendingCommit& commit) const;
   void fail_store(const Error& error);
@@ -214,21 +293,26 @@ class Committer {
   bool is_accepted(const Work& work) const;
   void try_recover();
   // A delete that finds the disk full need not be refused until the next attempt to recover: the store is brought to
-  // where it takes deletes.  Whether to try again.
+  // where it takes deletes.  Whether that was tried.
   bool recover_for(const Work& work);
 
   // Constant after construction.
   storage::Store& store_;
   const Clock& clock_;
   const Mode mode_;
+  const bool shared_;  // the store
   const std::function<Result<void>()> recovered_;
   const std::function<void()> failed_;
 
   FreshnessMap freshness_;
 
-  // Only the thread that commits touches these.
+  // Only the thread that commits touches these; of two, the one that executes.
   WallTime last_commit_time_noted_{};
   std::uint64_t next_number_ = 1;
+  std::size_t keys_ahead_ = kMaxKeysAhead;
+  storage::CommitSequence last_written_;
+  // Of two threads, the one that publishes.  The one that executes reads trouble_, too, after it has seen read_only_,
+  // which is set later.
   WallTime next_recovery_{};
   bool committed_since_recovery_ = false;  // by recover_for()
   Error failure_;
@@ -241,13 +325,20 @@ class Committer {
   CondVar waiting_;
   Works queue_ GUARDED_BY(mutex_);
   bool committing_ GUARDED_BY(mutex_) = false;
+  bool woken_ GUARDED_BY(mutex_) = false;  // a thread was woken and does not run yet
+  // Two threads only; see run_in_turns().
+  bool executing_ GUARDED_BY(mutex_) = false;
+  bool publishing_ GUARDED_BY(mutex_) = false;
+  bool waits_for_disk_ GUARDED_BY(mutex_) = false;         // the thread that executes, for the one that publishes
+  std::vector<Written> failed_groups_ GUARDED_BY(mutex_);  // to be answered by the thread that has both
   // Inline only.
   std::thread::id committing_thread_ GUARDED_BY(mutex_);
   bool wants_relief_ GUARDED_BY(mutex_) = false;  // the thread that commits has done its share
   bool relief_waits_ GUARDED_BY(mutex_) = false;  // somebody is there to take over
   bool stopping_ GUARDED_BY(mutex_) = false;
+  bool stopped_ GUARDED_BY(mutex_) = false;  // nothing is taken any more
 
-  std::thread thread_;  // last: joined before anything it reads is destroyed
+  std::vector<std::thread> threads_;  // last: joined before anything they read is destroyed
 };
 
 }  // namespace stator::engine

@@ -6,6 +6,7 @@
 #include <future>
 #include <semaphore>
 
+#include "stator/base/test_eventually.h"
 #include "stator/storage/memory/memory_store.h"
 #include "stator/storage/testing/contract.h"
 #include "stator/storage/testing/faulty_store.h"
@@ -69,10 +70,14 @@ class Gate {
   std::binary_semaphore opened_{0};
 };
 
-class CommitterTest : public ::testing::TestWithParam<Mode> {
+enum class Threads : std::uint8_t { None, One, Two };
+
+class CommitterTest : public ::testing::TestWithParam<Threads> {
  protected:
   void open(std::function<Result<void>()> recovered = {}) {
-    committer = std::make_unique<Committer>(store, clock, GetParam(), std::move(recovered));
+    store.report_two_steps(GetParam() == Threads::Two);
+    committer = std::make_unique<Committer>(store, clock, GetParam() == Threads::None ? Mode::Inline : Mode::OwnThread,
+                                            std::move(recovered));
   }
 
   // Submits a work and waits for its answer.
@@ -114,8 +119,12 @@ class CommitterTest : public ::testing::TestWithParam<Mode> {
   std::unique_ptr<Committer> committer;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, CommitterTest, ::testing::Values(Mode::OwnThread, Mode::Inline),
-                         [](const auto& mode) { return mode.param == Mode::Inline ? "Inline" : "OwnThread"; });
+INSTANTIATE_TEST_SUITE_P(Modes, CommitterTest, ::testing::Values(Threads::None, Threads::One, Threads::Two),
+                         [](const auto& threads) {
+                           return threads.param == Threads::None  ? "Inline"
+                                  : threads.param == Threads::One ? "OwnThread"
+                                                                  : "TwoThreads";
+                         });
 
 TEST_P(CommitterTest, AnswersWithTheSequenceOfTheCommit) {
   open();
@@ -478,6 +487,22 @@ TEST_P(CommitterTest, FinishesWhatWasSubmittedBeforeItEnds) {
   EXPECT_EQ(value("n"), "1000");
 }
 
+TEST_P(CommitterTest, FinishesWhatItsAnswersSubmitBeforeItStopsAndRefusesTheRest) {
+  open();
+  bool followed = false;
+  committer->submit(std::make_unique<Job>(put("a", "1"), [&](const Committed&) {
+    committer->submit(std::make_unique<Job>(put("b", "2"), [&](const Committed& done) { followed = done.ok(); }));
+  }));
+  committer->stop();
+  EXPECT_TRUE(followed);
+  EXPECT_EQ(store.get("b").value(), "2");
+  Committed refused = CommitSequence{};
+  committer->submit(std::make_unique<Job>(put("c", "3"), [&](const Committed& done) { refused = done; }));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Busy);
+  EXPECT_EQ(store.get("c").value(), std::nullopt);
+}
+
 TEST_P(CommitterTest, TakesWorksFromManyThreads) {
   open();
   std::atomic<int> answers = 0;
@@ -542,9 +567,11 @@ TEST_P(CommitterTest, NotesTheTimeOfACommitOnceASecond) {
   ASSERT_FALSE(commit(put("a", "1")));
   EXPECT_EQ(noted(), 1U);
   // A note that was lost with its commit is made by the next: changes are forgotten by these times.
-  store.report_shared(true);
   clock.advance(std::chrono::seconds{1});
-  store.conflict_commits(1);
+  if (GetParam() != Threads::Two) {  // a store with two steps is not shared, so it has no conflicts
+    store.report_shared(true);
+    store.conflict_commits(1);
+  }
   ASSERT_TRUE(commit(put("a", "1")));
   EXPECT_EQ(noted(), 2U);
 }
@@ -563,6 +590,165 @@ TEST_P(CommitterTest, AddsUpTheStatisticsOfACommit) {
     if (operation.kind == storage::Batch::Kind::Add) deltas.push_back(operation.delta);
   }
   EXPECT_EQ(deltas, (std::vector<std::int64_t>{10, 55, -1})) << "nothing is added where nothing has changed";
+}
+
+// The disk is busy with a first commit until `open_disk()`.
+class TwoThreads : public ::testing::Test {
+ protected:
+  TwoThreads() {
+    store.report_two_steps(true);
+    committer = std::make_unique<Committer>(store, clock, Mode::OwnThread);
+    store.before_publish([this] { gate.pass(); });
+    submit(increment("n"));
+    gate.wait_until_reached();
+  }
+
+  void submit(Job::Effect effect) {
+    committer->submit(std::make_unique<Job>(std::move(effect),
+                                            [this](const Committed& committed) { committed ? ++done : ++failed; }));
+  }
+  // As many as are written while the disk is busy.
+  void submit_many(int count, const Job::Effect& effect) {
+    for (int i = 0; i < count; ++i) submit(effect);
+  }
+  void open_disk() {
+    gate.open();
+    committer.reset();
+  }
+
+  FaultyStore store{storage::open_memory_store()};
+  ManualClock clock;
+  Gate gate;
+  std::atomic<int> done = 0, failed = 0;
+  std::unique_ptr<Committer> committer;
+};
+
+TEST_F(TwoThreads, WriteWhileTheDiskIsBusyAndShowNothingBefore) {
+  std::atomic<int> executed = 0;
+  submit_many(20, [&](PendingCommit& commit) {
+    increment("n")(commit);
+    ++executed;
+  });
+  // The last few may wait for the disk, being too few to be written alone.
+  EXPECT_TRUE(eventually([&] { return executed > 12; })) << "on top of the commit that nobody sees yet";
+  EXPECT_EQ(store.get("n").value(), std::nullopt);
+  EXPECT_EQ(done, 0);
+  open_disk();
+  EXPECT_EQ(store.get("n").value(), "21");
+  EXPECT_EQ(done, 21);
+}
+
+TEST_F(TwoThreads, LetFewWorksWaitForTheDiskTogether) {
+  submit_many(3, increment("n"));
+  open_disk();
+  EXPECT_EQ(store.get("n").value(), "4");
+  EXPECT_EQ(store.commits_tried(), 2U);
+}
+
+TEST_F(TwoThreads, DoNotAnswerByWhatIsNotOnDiskYet) {
+  store.fail_commits_found_at_recovery(1);
+  std::atomic<int> found = 0;
+  submit_many(10, put("other", "1"));
+  submit_many(10, [&](PendingCommit& commit) {
+    if (commit.get("other").value()) ++found;
+  });
+  EXPECT_TRUE(eventually([&] { return found > 0; }));
+  EXPECT_EQ(done, 0);
+  open_disk();
+  EXPECT_EQ(failed, 10 + found) << "also those that only read what was lost";
+  EXPECT_EQ(done, 11 - found) << "the commit that the disk was busy with, and reads that came too late to see it";
+}
+
+TEST_F(TwoThreads, FailTogetherAndRecoverTogether) {
+  submit_many(20, increment("n"));
+  store.fail_commits_after_the_fact(1);
+  submit_many(20, increment("n"));
+  gate.open();
+  EXPECT_TRUE(eventually([&] { return done + failed == 41; }));
+  EXPECT_GE(failed, 1);
+  clock.advance(std::chrono::seconds{1});
+  submit(increment("n"));
+  committer.reset();
+  EXPECT_EQ(done + failed, 42);
+  const auto value = std::stoi(*store.get("n").value());
+  EXPECT_GE(value, done) << "what was answered is there";
+  EXPECT_EQ(value, std::stoi(*store.inner().get("n").value()));
+}
+
+// A store on a full disk replays its log to go on in its reserve, and finds there what it could not publish.
+TEST_F(TwoThreads, ExecuteNoDeleteAgainThatAFullDiskHasKept) {
+  gate.open();
+  EXPECT_TRUE(eventually([&] { return done == 1; }));
+  Gate second;
+  store.before_publish([&] { second.pass(); });
+  submit(increment("n"));
+  second.wait_until_reached();
+  std::atomic<int> executed = 0;
+  for (int i = 0; i < 10; ++i) {
+    auto job = std::make_unique<Job>(
+        [&](PendingCommit& commit) {
+          ++executed;
+          increment("deletes")(commit);
+        },
+        [this](const Committed& committed) { committed ? ++done : ++failed; });
+    job->freeing = true;
+    committer->submit(std::move(job));
+  }
+  // It waits until everything before it is published, and tries to recover when that fails.
+  committer->submit(std::make_unique<Job>([](PendingCommit&) {}, [](const Committed&) {}, /*alone=*/true));
+  EXPECT_TRUE(eventually([&] { return store.get_written("deletes").value() == "10"; }));
+  store.be_in_trouble(storage::StoreTrouble::DiskFull);
+  store.keep_written_in_trouble();
+  second.open();
+  committer.reset();
+  EXPECT_EQ(executed, 10);
+  EXPECT_EQ(store.get("deletes").value(), "10");
+  EXPECT_EQ(done, 12) << "all of them were kept";
+}
+
+TEST_F(TwoThreads, CountWhatOthersAddedAndNobodySeesYet) {
+  std::atomic<std::int64_t> counted = 0;
+  submit_many(20, [&](PendingCommit& commit) {
+    commit.add("count", 5);
+    counted = commit.counter("count").value();
+  });
+  EXPECT_TRUE(eventually([&] { return counted >= 40; }));
+  EXPECT_EQ(store.get("count").value(), std::nullopt);
+  open_disk();
+  EXPECT_EQ(counted, 100);
+}
+
+TEST_F(TwoThreads, EndWheneverTheyAreTold) {
+  open_disk();
+  for (int round = 0; round < 2000; ++round) {
+    committer = std::make_unique<Committer>(store, clock, Mode::OwnThread);
+    submit_many(round % 4, increment("n"));
+    committer.reset();
+  }
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(store.get("n").value(), std::to_string(done));
+}
+
+TEST_F(TwoThreads, GiveAWorkThatIsAloneTheStoreForItself) {
+  std::string order;
+  submit_many(10, [&](PendingCommit& commit) {
+    order += order.ends_with('w') ? "" : "w";
+    commit.put("a", "1");
+  });
+  committer->submit(std::make_unique<Job>(
+      [&](PendingCommit& commit) {
+        EXPECT_EQ(store.get("a").value(), "1") << "everything before it is published";
+        order += "X";
+        commit.put("b", "1");
+      },
+      [&](const Committed&) { order += "!"; }, true));
+  submit_many(10, [&](PendingCommit& commit) {
+    order += order.ends_with('w') ? "" : "w";
+    commit.put("a", "2");
+  });
+  open_disk();
+  EXPECT_EQ(order, "wX!w");
+  EXPECT_EQ(store.get("a").value(), "2");
 }
 
 // Inline, one thread commits what others bring; when they keep bringing, one of them has to take over.

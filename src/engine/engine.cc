@@ -12,7 +12,7 @@
 #include "stator/engine/joined_write.h"
 #include "stator/engine/server_text.h"
 #include "stator/engine/store_copy.h"
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/stream.h"
 
 namespace stator::engine {
 namespace {
@@ -123,9 +123,11 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
       shared_(store.capabilities().shared),
       committers_(make_committers()),
       lease_(shared_, committer(), clock, random),
-      index_builder_(store, catalog_, committer(), lease_, [this] { return catch_up(); }) {}
+      index_builder_(store, catalog_, committer(), lease_, [this] { return catch_up(); }),
+      remains_eraser_(store, catalog_, committer(), lease_, [this] { return catch_up(); }) {}
 
-// If only this process uses the store, one committer has to know all writes: what is read ahead is compared with them.
+// If only this process uses the store, one committer must know all writes: values that were read ahead are compared
+// with them.
 std::vector<std::unique_ptr<Committer>> Engine::make_committers() {
   const auto capabilities = store_.capabilities();
   const auto count = shared_ ? std::min(capabilities.lanes, kMostCommitters) : 1;
@@ -157,7 +159,8 @@ CommitterStatistics Engine::commit_statistics() const {
   return all;
 }
 
-// A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
+// A failed commit may have taken place after all: then there can be tables or unfinished indexes that are not in the
+// catalog.
 Result<void> Engine::reload_catalog() {
   MutexLock lock(catching_up_);
   return load_catalog(TRY(store_.snapshot_of_epoch()));
@@ -180,6 +183,7 @@ Result<void> Engine::load_catalog(const storage::SnapshotOfEpoch& now) {
   for (const auto& table : catalog_.all()) {
     if (table->is_building()) build_indexes(table->id);
   }
+  remains_eraser_.look(*now.snapshot);
   return {};
 }
 
@@ -217,8 +221,11 @@ void Engine::log_damage() const {
 
 Engine::~Engine() {
   index_builder_.stop();
+  remains_eraser_.stop();
   maintenance_ = {};
   lease_.release();
+  // Works that still wait look at the lease, and their answers may start the build of an index.
+  for (const auto& committer : committers_) committer->stop();
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
@@ -270,7 +277,10 @@ Result<std::int64_t> Engine::collection_bytes(const Table& table, const value::A
 Result<ItemImage> Engine::get(const Table& table, const value::Item& key) {
   const auto bytes = item_key(table, key);
   if (!shared_) return ItemImage::from_bytes(TRY(store_.get(bytes)));
-  auto value = TRY(read_current(bytes));
+  return image_of(table, TRY(read_current(bytes)));
+}
+
+Result<ItemImage> Engine::image_of(const Table& table, std::optional<Bytes> value) const {
   // Another thread may have brought the catalog up to date meanwhile.
   const auto current = catalog_.find(table.id);
   if (current.get() != &table && (current == nullptr || encode_table(*current) != encode_table(table))) {
@@ -437,6 +447,8 @@ void Engine::run_maintenance(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     maintenance_wake_.wait_for(lock, stop, kMaintenanceInterval, [] { return false; });
     if (stop.stop_requested()) return;
+    index_builder_.try_again();
+    remains_eraser_.try_again();
     if (!lease_.hold()) continue;
     if (const auto current = catch_up(); !current) continue;
     note_time();

@@ -10,11 +10,13 @@
 #include "stator/base/random.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
-#include "stator/engine/index_builder.h"
+#include "stator/engine/index/index_builder.h"
 #include "stator/engine/item_write.h"
 #include "stator/engine/lease.h"
 #include "stator/engine/range_read.h"
+#include "stator/engine/remains.h"
 #include "stator/engine/table_change.h"
+#include "stator/storage/loop_reader.h"
 #include "stator/storage/store.h"
 
 namespace stator::engine {
@@ -67,6 +69,10 @@ class Engine {
   // `key` has passed check_key().  Errors: Storage, Corruption; Outdated, if the table is not that of the catalog any
   // more.
   Result<ItemImage> get(const Table& table, const value::Item& key);
+  // The same for a value that was found at its key.
+  Result<ItemImage> image_of(const Table& table, std::optional<Bytes> value) const;
+  // Reads for the thread of an event loop; null: where get() does not wait, or always waits.
+  std::unique_ptr<storage::LoopReader> reader_on(EventLoop& loop) { return store_.reader_on(loop); }
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
   // For reads of tables that were found in this epoch.  Errors: Outdated, if it has ended.
   Result<std::unique_ptr<storage::Snapshot>> snapshot_in(storage::CommitSequence epoch) const;
@@ -81,9 +87,9 @@ class Engine {
   // A text of the server that all processes on a shared store need, such as the access keys; nullopt: there is none.
   // Errors: Storage, Corruption.
   Result<std::optional<std::string>> server_text(std::string_view name);
-  // Puts what `change` makes of the text in its place.  `change` runs on the thread that commits, and once more when
-  // another process was faster.  Blocks until it is committed.  Not from a callback of the engine.  Errors: those of
-  // `change`; Storage, Corruption, ReadOnly.
+  // Replaces a text by the result of `change`.  `change` runs on the thread that commits, and once more when another
+  // process was faster.  Blocks until it is committed.  Not from a callback of the engine.  Errors: those of `change`;
+  // Storage, Corruption, ReadOnly.
   using TextChange = std::function<Result<std::string>(const std::optional<std::string>& text)>;
   Result<void> change_server_text(std::string_view name, TextChange change);
 
@@ -98,22 +104,21 @@ class Engine {
   // In a store with several lanes: stores the time of a commit whose number is above all others, if there have been
   // changes since the last one.
   void note_time();
-  // Lets child shards follow those that have had their time.
+  // Begins the child shards of shards that have reached their age.
   void roll_stream_shards();
   // Forgets the tokens of transactions older than ten minutes.
   void forget_request_tokens();
 
   // Fills the indexes of this table that are being built, in the background.
   void build_indexes(TableId table) { index_builder_.build(table); }
-  // For what works in the background: the right to do so, its part in a commit, and whether what it has read ahead
-  // still is true.
+  // For background work: its lease, its part in a commit, and whether the data that it has read ahead is still true.
   Lease& lease() { return lease_; }
   void submit(std::unique_ptr<Work> work) { committer().submit(std::move(work)); }
   // Of a store that only this process uses.
   const FreshnessMap& freshness() const { return committers_.front()->freshness(); }
 
   EngineHealth health() const;
-  // Has a store that failed looked at again soon, also where nobody writes.
+  // Lets a store that failed be tried again soon, also if no request writes.
   void try_recover();
   CommitterStatistics commit_statistics() const;
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
@@ -130,7 +135,8 @@ class Engine {
   void run_maintenance(const std::stop_token& stop);
   // For everything but items, and for all that orders the lanes of the store.
   Committer& committer() { return *committers_.front(); }
-  // For items: one for each lane, so that they commit side by side.  Only a hint: a commit locks what it needs.
+  // For items: one for each lane, so that they commit side by side.  Only a hint: a commit locks the lanes that it
+  // needs.
   Committer& committer_of(BytesView item_key);
   void write_at(Committer& committer, WriteRequest request, WriteCallback done);
   // Actions that have nothing to do with each other, by the committer of each.
@@ -141,12 +147,13 @@ class Engine {
   Random& random_;
   const bool shared_;
   Catalog catalog_;
-  Mutex catching_up_;  // held while the catalog is read: all who need it wait for the one who reads it
+  Mutex catching_up_;                             // held while the catalog is read: threads that need it wait for that
   std::atomic<bool> rolling_shards_ = false;      // a division of shards waits or is being committed
   std::atomic<std::uint64_t> time_noted_at_ = 0;  // the commit of the last note_time()
   std::vector<std::unique_ptr<Committer>> committers_;
   Lease lease_;
   IndexBuilder index_builder_;
+  RemainsEraser remains_eraser_;
   std::mutex maintenance_mutex_;
   std::condition_variable_any maintenance_wake_;
   std::jthread maintenance_;  // last: joined before anything it reads is destroyed

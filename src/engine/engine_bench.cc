@@ -1,4 +1,4 @@
-// What a write and a read cost in the engine itself, on the memory store: no wire, no disk.
+// The cost of a write and of a read in the engine itself, on the memory store: no wire, no disk.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "stator/engine/capacity.h"
-#include "stator/engine/index_entry.h"
+#include "stator/engine/expiry/ttl.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/item_rules.h"
-#include "stator/engine/ttl.h"
 #include "stator/value/item_size.h"
 
 namespace stator::engine {
@@ -182,7 +182,7 @@ std::size_t larger_size(const Step& step) {
 void plan_step(Step& step, bool several) {
   step.plan = plan_action(step.action, step.before);
   if (!several) return;
-  // Nobody asks several actions for their attributes, and those of a hundred items are a lot of memory.
+  // Several actions never return their attributes, and the attributes of a hundred items take a lot of memory.
   step.before.forget_item();
   if (*step.plan) (*step.plan)->after.reset();
 }
@@ -338,9 +338,16 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
   if (write_.lease != nullptr) TRY(write_.lease->check(commit));
   if (write_.token) repeated_ = TRY(write_.token->seen_before(commit));
   if (repeated_) return {};
+  // Otherwise prepare_write() has claimed the memory.
+  WriteSize size;
+  const auto claim = [&](const Step& step) -> Result<void> {
+    if (!commit.is_shared()) return {};
+    return size.add(step, steps.size() > 1, write_.atomic, write_.memory);
+  };
   if (write_.atomic) {
     for (auto& step : steps) {
       TRY(refresh(step, commit));
+      TRY(claim(step));
       TRY(check_collection_size(step, commit));
     }
     const bool failed = std::any_of(steps.begin(), steps.end(),
@@ -359,8 +366,12 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
     for (const auto& step : steps) {
       if (catalog_.find(step.action.table->id) == nullptr) return table_not_found();
     }
+    // Their keys differ, so none reads what another one writes.
     for (auto& step : steps) {
       TRY(refresh(step, commit));
+      TRY(claim(step));
+    }
+    for (auto& step : steps) {
       TRY(check_collection_size(step, commit));
       if (!*step.plan) continue;
       TRY(resolve_unsure(step, commit));

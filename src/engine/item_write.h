@@ -8,11 +8,11 @@
 #include "stator/base/memory_budget.h"
 #include "stator/base/unique_function.h"
 #include "stator/engine/catalog.h"
-#include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
 #include "stator/engine/keyspace.h"
 #include "stator/engine/lease.h"
 #include "stator/engine/request_token.h"
+#include "stator/engine/stream/change_log.h"
 #include "stator/expr/condition.h"
 #include "stator/expr/update.h"
 #include "stator/value/stored_item.h"
@@ -32,7 +32,7 @@ class ItemImage {
   std::size_t size_bytes() const { return stored_ ? stored_->item_size_bytes() : 0; }
   // The attributes; none when it does not exist.  Errors: Corruption.
   Result<const value::Item*> item() const;
-  // Gives back the memory of the attributes, which take many times what they are stored in.
+  // Frees the attributes, which take many times the memory of the stored bytes.
   void forget_item() { parsed_.reset(); }
 
  private:
@@ -50,10 +50,10 @@ struct WriteAction {
   std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
   // Delete by time to live: only of an item that still expires then.
   std::optional<std::uint64_t> expired = std::nullopt;
-  bool legacy = false;  // the update came as AttributeUpdates, whose error has a text of its own
+  bool legacy = false;  // given as AttributeUpdates, whose error has its own text
 };
 
-// Capacity of one action: what the table and each index it touched were charged.
+// Capacity of one action: the units of the table and of each index that it touched.
 struct WriteUnits {
   double table = 0;  // write units; read units if the request was repeated
   std::vector<std::pair<IndexId, double>> indexes;
@@ -73,8 +73,8 @@ struct WriteRequest {
   // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
   bool atomic = true;
   std::optional<RequestToken> token;  // makes a repetition harmless
-  MemoryClaim memory = {};       // for what the items take while the write waits; where there is not enough, it is Busy
-  const Lease* lease = nullptr;  // of background work: without it, nothing is written, and the answer is Busy
+  MemoryClaim memory = {};            // for the items while the write waits; if there is not enough, it is Busy
+  const Lease* lease = nullptr;       // of background work: without it, nothing is written, and the answer is Busy
 };
 
 struct WriteOutcome {
@@ -116,7 +116,7 @@ struct ActionPlan {
 // Errors: Validation, when an update cannot be applied; Corruption.
 Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& before);
 
-// A write request with what its actions have found and do, so that the committer need not read or plan.
+// A write request with the results of its reads and its plans, so that the committer need not read or plan.
 struct PreparedWrite {
   struct Step {
     WriteAction action;

@@ -9,7 +9,8 @@
 namespace stator::engine {
 
 // Puts the outcomes of the parts of a write together, and answers when all are there.  If one part failed and another
-// was written, the answer is Busy: nobody may take it for a write without effect and repeat it unasked.  Thread-safe.
+// was written, the answer is Busy: no caller may take it for a write without effect and repeat it unasked.
+// Thread-safe.
 class JoinedWrite {
  public:
   JoinedWrite(std::size_t actions, std::size_t parts, WriteCallback done);

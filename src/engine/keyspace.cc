@@ -186,6 +186,14 @@ KeyBytes lease_key() { return "cl"; }
 KeyBytes server_text_key(std::string_view name) { return KeyBytes("cf").append(name); }
 KeyBytes copy_mark_key() { return KeyBytes("cy"); }
 
+KeyBytes remains_key(TableId table, IndexId index) {
+  KeyBytes key = "cr";
+  append_u32be(key, table.value);
+  append_u16be(key, index.value);
+  return key;
+}
+storage::KeyRange all_remains() { return storage::KeyRange::prefix("cr"); }
+
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
   KeyBytes key = table_prefix('s', table);
   append_u16be(key, index.value);
@@ -343,7 +351,7 @@ std::uint32_t lane_of_change(BytesView key, std::uint32_t lanes) {
   return 1 + std::min<std::uint32_t>(partition, partitions - 1) * lanes / partitions;
 }
 
-// What all keys of a range begin with.
+// The longest prefix that all keys of a range have.
 BytesView common_prefix(const storage::KeyRange& range) {
   if (range.end.empty()) return {};
   const auto [first, last] = std::ranges::mismatch(range.begin, range.end);
@@ -409,6 +417,7 @@ const std::vector<KeySpace>& key_spaces() {
       {"ck", Owner::None, /*single=*/true},
       {"cl", Owner::None, /*single=*/true},
       {"cn", Owner::None, /*single=*/true},
+      {"cr", Owner::None},
       {"ct", Owner::None},
       {"cy", Owner::None, /*single=*/true},
       {"i", Owner::Index},

@@ -18,6 +18,7 @@
 //   'c' 'n'                                                             -> counter: the last table id given out
 //   'c' 'k'                                                             -> requests must be signed; version:u8 = 1
 //   'c' 'f' name                                                        -> a text of the server; version:u8 = 1, text
+//   'c' 'r' table:u32be index:u16be                                     -> its keys are to be erased, see remains.h
 //   'c' 'l'                                                             -> who does the background work, see lease.h
 //   'c' 'y'                                                             -> how far a copy into this store is, see
 //                                                                          store_copy.h
@@ -87,6 +88,8 @@ KeyBytes signed_only_key();
 KeyBytes lease_key();
 KeyBytes server_text_key(std::string_view name);
 KeyBytes copy_mark_key();
+KeyBytes remains_key(TableId table, IndexId index);
+storage::KeyRange all_remains();
 
 enum class Statistic : char { Items = 'n', Bytes = 'b' };
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic);
@@ -142,8 +145,8 @@ struct ExpiryEntry {
 std::optional<ExpiryEntry> expiry_entry(BytesView expiry_key);
 KeyBytes expiry_progress_key(TableId table);
 
-// Spreads keys over the lanes of a store: items, their index entries and what belongs to them by the highest bits of
-// their hash, request tokens by a hash of their own.  Statistics have a part in each lane.  All others are in lane 0.
+// Spreads keys over the lanes of a store: items and the keys that belong to them by the highest bits of their hash,
+// request tokens by a hash of their own.  Statistics have a part in each lane.  All others are in lane 0.
 class KeyPlacement final : public storage::Placement {
  public:
   std::optional<std::uint32_t> lane_of(BytesView key, std::uint32_t lanes) const override;
@@ -152,8 +155,8 @@ class KeyPlacement final : public storage::Placement {
 
 // -- for a check of everything that is in a store
 
-// The spaces of the list above, each as the range of its keys, in key order.  `owned_by` tells what the keys of a space
-// begin with.
+// The spaces of the list above, each as the range of its keys, in key order.  `owned_by` tells which ids its keys begin
+// with.
 struct KeySpace {
   enum class Owner : std::uint8_t { None, Table, Index };
   Bytes prefix;
@@ -167,7 +170,7 @@ const std::vector<KeySpace>& key_spaces();
 struct KeyOwner {
   TableId table;
   IndexId index;
-  KeyBytes prefix;  // what all keys of that owner in that space begin with
+  KeyBytes prefix;  // the common prefix of all keys of that owner in that space
 };
 std::optional<KeyOwner> owner_of_key(BytesView key);
 // The prefix of the items that a collection counter sums up.

@@ -383,6 +383,7 @@ TEST(Keys, AreWhatTheirPageShows) {
   row("background work", lease_key());
   row("the text keys.yaml", server_text_key("keys.yaml"));
   row("an unfinished copy", copy_mark_key());
+  row("remains of index 1 of table 1", remains_key(music.id, genre.id));
   row("the song in table 1", item_key(music, song));
   row("the song in index 1", *index_key(music, genre, song));
   row("change, table 1, partition 2, sequence 258, ordinal 1", change);

@@ -21,9 +21,14 @@ Bytes random_holder(Random& random) {
 // Takes the lease, renews it, or ends it, unless another process has it.  Answers the lease as it is then.
 class ChangeLease final : public Work {
  public:
+  // `abandoned`: the lease of another process that has ended, whatever time it says.
   ChangeLease(Bytes holder, std::uint64_t fence, std::chrono::microseconds duration,
-              std::promise<Result<LeaseRecord>> done)
-      : holder_(std::move(holder)), fence_(fence), duration_(duration), done_(std::move(done)) {}
+              std::optional<LeaseRecord> abandoned, std::promise<Result<LeaseRecord>> done)
+      : holder_(std::move(holder)),
+        fence_(fence),
+        duration_(duration),
+        abandoned_(std::move(abandoned)),
+        done_(std::move(done)) {}
 
   void execute(PendingCommit& commit) override { outcome_ = change(commit); }
   void will_read(std::vector<KeyBytes>& keys) const override { keys.push_back(lease_key()); }
@@ -37,7 +42,8 @@ class ChangeLease final : public Work {
     if (const auto bytes = TRY(commit.get(lease_key()))) {
       auto found = TRY(LeaseRecord::decode(*bytes));
       const bool ours = found.holder == holder_ && found.fence == fence_;
-      if (!ours && (found.until > commit.time() || duration_.count() == 0)) return found;
+      const bool ended = found.until <= commit.time() || found == abandoned_;
+      if (!ours && (!ended || duration_.count() == 0)) return found;
       next.fence = ours ? found.fence : found.fence + 1;
     }
     commit.put(lease_key(), next.encode());
@@ -47,6 +53,7 @@ class ChangeLease final : public Work {
   const Bytes holder_;
   const std::uint64_t fence_;
   const std::chrono::microseconds duration_;
+  const std::optional<LeaseRecord> abandoned_;
   std::promise<Result<LeaseRecord>> done_;
   Result<LeaseRecord> outcome_ = LeaseRecord{};
 };
@@ -80,7 +87,10 @@ bool Lease::hold() {
     const auto now = clock_.now();
     const bool ours = fence_ > 0 && now < until_;
     const bool others = fence_ == 0 && now < until_;
-    if (changing_ || others || (ours && until_ - now > kRenewal)) return ours;
+    // No lease ends later than that, unless the clock was set back.
+    const bool is_plausible = until_ - now <= kDuration;
+    const bool may_be_abandoned = seen_ && clock_.steady_now() - seen_since_ >= kDuration;
+    if (changing_ || (others && !may_be_abandoned) || (ours && is_plausible && until_ - now > kRenewal)) return ours;
     changing_ = true;
   }
   change(kDuration);
@@ -99,19 +109,28 @@ void Lease::release() {
 
 void Lease::change(std::chrono::microseconds duration) {
   std::uint64_t fence = 0;
+  std::optional<LeaseRecord> abandoned;
   {
     MutexLock lock(mutex_);
     fence = fence_;
+    if (clock_.steady_now() - seen_since_ >= kDuration) abandoned = seen_;
   }
   std::promise<Result<LeaseRecord>> promise;
   auto done = promise.get_future();
-  committer_.submit(std::make_unique<ChangeLease>(holder_, fence, duration, std::move(promise)));
+  committer_.submit(std::make_unique<ChangeLease>(holder_, fence, duration, std::move(abandoned), std::move(promise)));
   const auto lease = done.get();
   MutexLock lock(mutex_);
   // Without an answer it is ours for as long as it was.
   if (!lease) return;
   until_ = lease->until;
-  fence_ = lease->holder == holder_ ? lease->fence : 0;
+  const bool ours = lease->holder == holder_;
+  fence_ = ours ? lease->fence : 0;
+  if (ours) {
+    seen_.reset();
+  } else if (seen_ != *lease) {
+    seen_ = *lease;
+    seen_since_ = clock_.steady_now();
+  }
 }
 
 Result<void> Lease::check(PendingCommit& commit) const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
@@ -21,6 +22,7 @@ struct LeaseRecord {
   WallTime until;
   Bytes holder;
 
+  friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
   Bytes encode() const;
   static Result<LeaseRecord> decode(BytesView bytes);  // Errors: Corruption
 };
@@ -29,8 +31,9 @@ struct LeaseRecord {
 //
 // A process takes the lease for kDuration and renews it in time.  If it is paused for longer, another one takes the
 // lease, with the next fence number; the work of the first one then fails in its commit.  Times are those of the clock
-// that all processes agree on.  Where only this process uses the store, it always has the lease, and no record is kept.
-// Thread-safe.
+// that all processes agree on.  That clock can be set back, as by a failover to another machine.  So a lease also ends
+// when a process has seen for kDuration that nobody renews it, whatever time it says.  Where only this process uses the
+// store, it always has the lease, and no record is kept. Thread-safe.
 class Lease {
  public:
   static constexpr std::chrono::seconds kDuration{6};
@@ -59,7 +62,10 @@ class Lease {
   mutable Mutex mutex_;
   std::uint64_t fence_ GUARDED_BY(mutex_) = 0;  // of our turn; 0: it is not ours
   WallTime until_ GUARDED_BY(mutex_){};         // of the process that has it
-  bool changing_ GUARDED_BY(mutex_) = false;    // somebody waits for the commit that changes it
+  // The lease of another process, and since when it has not been renewed, by this machine's clock.
+  std::optional<LeaseRecord> seen_ GUARDED_BY(mutex_);
+  SteadyTime seen_since_ GUARDED_BY(mutex_){};
+  bool changing_ GUARDED_BY(mutex_) = false;  // somebody waits for the commit that changes it
 };
 
 }  // namespace stator::engine

@@ -196,7 +196,7 @@ value::Item last_evaluated_key(const ReadTarget& target, const value::Item& item
   return key;
 }
 
-Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& read, const ItemVisitor& visit) {
+storage::KeyRange rest_of(const RangeRead& read) {
   storage::KeyRange range = read.range;
   if (read.start_after) {
     if (read.direction == storage::Direction::Forward) {
@@ -205,6 +205,11 @@ Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& 
       range.end = *read.start_after;
     }
   }
+  return range;
+}
+
+Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& read, const ItemVisitor& visit) {
+  const auto range = rest_of(read);
   RangePage page;
   std::size_t fetched_bytes = 0;
   if (!range.end.empty() && range.begin >= range.end) return page;

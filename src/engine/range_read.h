@@ -42,6 +42,9 @@ struct RangeRead {
   std::optional<std::uint64_t> limit;   // how many items to look at
 };
 
+// The keys that it reads: the range, or the rest of it.  Perhaps none: begin >= end.
+storage::KeyRange rest_of(const RangeRead& read);
+
 struct RangePage {
   std::uint64_t scanned = 0;
   std::size_t bytes = 0;                       // DynamoDB's size of everything looked at
@@ -49,8 +52,9 @@ struct RangePage {
 };
 
 // Hands each item of a page to `visit`, in order, as bytes of the store that are valid during the call.
-// A page ends at the limit, or with the item that brings it to 1 MB.  Errors: Storage, Corruption, and what `visit`
-// returns. The visitor answers how many bytes it read elsewhere on the item's behalf: they count towards the page.
+// A page ends at the limit, or with the item that brings it to 1 MB.  Errors: Storage, Corruption, and those that
+// `visit` returns. The visitor answers how many bytes it read elsewhere on the item's behalf: they count towards the
+// page.
 using ItemVisitor = std::function<Result<std::size_t>(const value::StoredItemView& item)>;
 Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& read, const ItemVisitor& visit);
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/test_support.h"
 #include "stator/storage/memory/memory_store.h"
 #include "stator/storage/testing/contract.h"
@@ -102,7 +102,7 @@ bool holds(const KeyTerm& term, const Item& item) {
   return false;
 }
 
-// What a query shall find: the items that satisfy every term, in the order of `by`.
+// The expected result of a query: the items that satisfy every term, in the order of `by`.
 std::vector<Item> found_plainly(const std::vector<Item>& items, const expr::KeyCondition& condition,
                                 const std::vector<KeyAttribute>& by, Direction direction) {
   std::vector<Item> found;

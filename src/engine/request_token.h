@@ -20,7 +20,7 @@ inline constexpr std::chrono::minutes kRequestTokenLifetime{10};
 // There is one size for each action of the transaction.  Version 1 has none.
 struct RequestToken {
   std::string token;
-  std::uint64_t fingerprint = 0;  // of what the transaction asks for
+  std::uint64_t fingerprint = 0;  // of the transaction's actions
 
   // A transaction that had the token: for each action the size that it was charged for, in bytes.
   using Sizes = std::vector<std::uint32_t>;

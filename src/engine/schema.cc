@@ -39,14 +39,4 @@ const KeyAttribute* Table::key_attribute(std::string_view attribute) const {
   return nullptr;
 }
 
-std::string_view stream_view_name(StreamView view) {
-  switch (view) {
-    case StreamView::KeysOnly: return "KEYS_ONLY";
-    case StreamView::NewImage: return "NEW_IMAGE";
-    case StreamView::OldImage: return "OLD_IMAGE";
-    case StreamView::NewAndOldImages: return "NEW_AND_OLD_IMAGES";
-  }
-  return "KEYS_ONLY";
-}
-
 }  // namespace stator::engine

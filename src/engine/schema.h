@@ -136,6 +136,4 @@ struct Table {
 Bytes encode_table(const Table& table);
 Result<Table> decode_table(BytesView bytes);
 
-std::string_view stream_view_name(StreamView view);
-
 }  // namespace stator::engine

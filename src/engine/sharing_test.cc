@@ -5,13 +5,14 @@
 
 #include <atomic>
 #include <future>
+#include <semaphore>
 #include <thread>
 
 #include "stator/base/test_eventually.h"
 #include "stator/engine/engine.h"
+#include "stator/engine/expiry/ttl_sweeper.h"
 #include "stator/engine/test_postgres.h"
 #include "stator/engine/test_support.h"
-#include "stator/engine/ttl_sweeper.h"
 #ifdef STATOR_TEST_POSTGRES
 #include "stator/storage/postgres/connection.h"
 
@@ -79,6 +80,18 @@ class HeldLane {
 
  private:
   const std::unique_ptr<storage::postgres::Connection> connection_;
+};
+
+// Keeps the thread of a committer until it is told to go on, as a process that is paused.
+class Pause final : public Work {
+ public:
+  void execute(PendingCommit& /*commit*/) override {
+    reached.release();
+    ended.acquire();
+  }
+  void finish(const Result<storage::CommitSequence>& /*committed*/) override {}
+
+  static inline std::binary_semaphore reached{0}, ended{0};
 };
 
 class SharingTest : public ::testing::TestWithParam<std::uint32_t> {
@@ -210,6 +223,75 @@ TEST_P(SharingTest, AProcessThatWasPausedDoesNoBackgroundWorkWhenItWakesUp) {
   EXPECT_FALSE(a.engine->lease().hold());
 }
 
+// The database's clock was set back, as by a failover to another machine.
+TEST_P(SharingTest, ALeaseThatNobodyRenewsEndsWhateverTimeItSays) {
+  clock.advance(2h);
+  ASSERT_TRUE(a.engine->lease().hold());
+  clock.advance(-2h);
+  EXPECT_FALSE(b.engine->lease().hold());
+  clock.advance(Lease::kDuration - 1s);
+  EXPECT_FALSE(b.engine->lease().hold());
+  clock.advance(2s);
+  EXPECT_TRUE(b.engine->lease().hold());
+  EXPECT_FALSE(a.engine->lease().hold());
+}
+
+TEST_P(SharingTest, ALeaseIsRenewedByATimeThatWasSetBack) {
+  clock.advance(2h);
+  ASSERT_TRUE(a.engine->lease().hold());
+  clock.advance(-2h);
+  EXPECT_FALSE(b.engine->lease().hold());
+  EXPECT_TRUE(a.engine->lease().hold());
+  clock.advance(Lease::kDuration + 1s);  // a is paused
+  EXPECT_TRUE(b.engine->lease().hold());
+}
+
+// A client asked a, which was paused, and then b.
+TEST_P(SharingTest, AWriteThatWaitedInAPausedProcessDoesNotHappenLate) {
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  ASSERT_TRUE(b.engine->catch_up());
+  // The first committer also has the first lane.
+  Item counter;
+  for (int i = 0; KeyPlacement().lane_of(item_key(*made_by_a, counter = {{"pk", S(fmt::format("{}", i))}}),
+                                         GetParam()) > std::optional<std::uint32_t>(1);) {
+    ++i;
+  }
+  const auto add_one = [&](Process& process) {
+    auto request =
+        change(process.engine->find_table("T").value(), counter, update("ADD n :one", expr::Values{{":one", N(1)}}));
+    request.token = RequestToken{"once", 7};
+    return request;
+  };
+  a.engine->submit(std::make_unique<Pause>());
+  Pause::reached.acquire();
+  std::promise<Result<WriteOutcome>> promise;
+  auto late = promise.get_future();
+  a.engine->write(add_one(a), [&](Result<WriteOutcome> outcome) { promise.set_value(std::move(outcome)); });
+  const auto done = b.wait<WriteOutcome>([&](auto callback) { b.engine->write(add_one(b), std::move(callback)); });
+  ASSERT_TRUE(done) << done.error().message;
+  clock.advance(kRequestTokenLifetime + 1min);
+  Pause::ended.release();
+  const auto outcome = late.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Busy);
+  EXPECT_EQ(*b.engine->get(*made_by_a, counter).value().item().value()->find("n"), N(1));
+}
+
+TEST_P(SharingTest, AWriteClaimsTheMemoryOfItsItems) {
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  const auto write = [&](MemoryBudget& budget) {
+    auto request = put(made_by_a, {{"pk", S("x")}, {"d", S(std::string(300 << 10, 'd'))}});
+    request.memory = MemoryClaim(&budget, MemoryPart::Values);
+    return a.wait<WriteOutcome>([&](auto done) { a.engine->write(std::move(request), std::move(done)); });
+  };
+  MemoryBudget small(200 << 10), enough(4 << 20);
+  const auto refused = write(small);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(write(enough));
+  EXPECT_TRUE(eventually([&] { return enough.used() == 0; }));
+}
+
 TEST_P(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
   ASSERT_TRUE(b.engine->lease().hold()) << "so that the index is not built where it is added";
   const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
@@ -226,6 +308,63 @@ TEST_P(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
   ASSERT_TRUE(eventually([&] { return !b.engine->find_table("T").value()->is_building(); }));
   const auto built = b.engine->find_table("T").value();
   EXPECT_EQ(b.engine->statistics(built->id, built->indexes[0].id).value().items, 300);
+}
+
+// So many keys are in a range.
+std::size_t keys_in(const storage::Store& store, const storage::KeyRange& range) {
+  const auto now = store.snapshot_of_epoch().value();
+  std::size_t keys = 0;
+  for (const auto cursor = now.snapshot->cursor(range, storage::Direction::Forward); cursor->valid(); cursor->next()) {
+    ++keys;
+  }
+  return keys;
+}
+
+TEST_P(SharingTest, WhatATableLeavesIsErasedLater) {
+  ASSERT_TRUE(b.engine->lease().hold()) << "so that nothing is erased where the table is deleted";
+  auto made = table("T", keys({"pk:S"}, {"sk:S"}));
+  add_index(made, "gsi", IndexKind::Global, keys({"g:S"}));
+  add_index(made, "lsi", IndexKind::Local, keys({"pk:S"}, {"g:S"}));
+  made.ttl_attribute = "expires";
+  const auto old = a.create(std::move(made)).value();
+  for (int i = 0; i < 700; ++i) {
+    ASSERT_TRUE(a.put(old, {{"pk", S(fmt::format("{}", i % 9))},
+                            {"sk", S(fmt::format("{}", i))},
+                            {"g", S("y")},
+                            {"expires", N(4'000'000'000 + i)}}));
+  }
+  ASSERT_TRUE(a.alter("T", [](Table t) -> Result<Table> {
+    t.indexes.erase(t.indexes.begin());
+    return t;
+  }));
+  const auto left = [&] {
+    return keys_in(*a.store, table_items(old->id)) + keys_in(*a.store, table_collection_sizes(old->id)) +
+           keys_in(*a.store, table_expiries(old->id));
+  };
+  EXPECT_EQ(keys_in(*a.store, all_remains()), 1U);
+  ASSERT_TRUE(a.remove("T"));
+  EXPECT_EQ(keys_in(*a.store, all_remains()), 3U);
+  EXPECT_EQ(left(), 3 * 700U + 9U + 700U) << "it is not in the commit";
+  const auto next = a.create(table("T", keys({"pk:S"}))).value();
+  EXPECT_FALSE(a.engine->get(*next, {{"pk", S("1")}}).value().exists());
+  ASSERT_TRUE(a.put(next, {{"pk", S("1")}}));
+
+  ASSERT_TRUE(b.engine->catch_up());
+  EXPECT_TRUE(eventually([&] { return keys_in(*a.store, all_remains()) == 0; }));
+  EXPECT_EQ(left(), 0U);
+  EXPECT_EQ(keys_in(*a.store, table_items(next->id)), 1U);
+}
+
+TEST_P(SharingTest, AnotherProcessErasesWhatATableLeavesWhenTheFirstIsGone) {
+  Process c(schema, GetParam(), clock);
+  ASSERT_TRUE(c.engine->lease().hold()) << "so that nobody else erases";
+  const auto old = a.create(table("T", keys({"pk:S"}))).value();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(a.put(old, {{"pk", S(fmt::format("{}", i))}}));
+  ASSERT_TRUE(a.remove("T"));
+  clock.advance(Lease::kDuration + 1s);  // c is paused, and does not know that the table is gone
+  ASSERT_TRUE(b.engine->catch_up());
+  EXPECT_TRUE(eventually([&] { return keys_in(*b.store, all_remains()) == 0; }));
+  EXPECT_EQ(keys_in(*b.store, table_items(old->id)), 0U);
 }
 
 // A commit that waits for a lane does not hold up those of other lanes, in its own process either.

@@ -47,10 +47,12 @@ class Records {
   std::unique_ptr<storage::Cursor> cursor_;
 };
 
-// The catalog and the time of the newest commits tell a store from all others, and from itself after a change.
-Result<std::uint64_t> fingerprint(const storage::Snapshot& snapshot, storage::CommitSequence last_commit) {
+// The catalog, the newest commit of each lane and the time of one of them tell a store from all others, and from itself
+// after a change.
+Result<std::uint64_t> fingerprint(const storage::Snapshot& snapshot, const storage::Store& store) {
   Bytes text;
-  append_u64be(text, last_commit.value);
+  const auto newest = store.read_point();
+  for (std::size_t lane = 0; lane < newest.lanes(); ++lane) append_u64be(text, newest.of(lane).value);
   const auto append = [&](const storage::Cursor& cursor) {
     append_u32be(text, static_cast<std::uint32_t>(cursor.key().size()));
     text += cursor.key();
@@ -85,7 +87,7 @@ Result<bool> is_empty(const storage::Snapshot& snapshot) {
   return !first->valid();
 }
 
-// What an earlier call left in the target; otherwise a new mark.
+// The mark that an earlier call left in the target; otherwise a new mark.
 Result<std::pair<CopyMark, bool>> begin_or_resume(storage::Store& target, const CopyMark& fresh) {
   const auto snapshot = target.snapshot();
   if (const auto left = TRY(snapshot->get(copy_mark_key()))) {
@@ -194,10 +196,10 @@ Result<CopyOutcome> copy_store(storage::Store& source, storage::Store& target, c
   const auto from = source.snapshot();
   TRY(refuse_unfinished_copy(*from));
   TRY(check_streams(*from, source, target));
-  const CopyMark fresh{.source = TRY(fingerprint(*from, source.last_commit())), .source_commit = source.last_commit()};
+  const CopyMark fresh{.source = TRY(fingerprint(*from, source)), .source_commit = source.last_commit()};
   auto [mark, resumed] = TRY(begin_or_resume(target, fresh));
   if (!resumed) TRY(commit_with_mark(target, {}, mark));
-  // What has the number of a commit, such as changes of a stream, stays in the past.
+  // Records with the number of a commit, such as changes of a stream, stay in the past.
   TRY(target.advance_to(source.last_commit()));
   TRY(copy_records(*from, target, mark, TRY(expected_records(*from)), options));
   TRY(compare(*from, *target.snapshot(), mark, options));

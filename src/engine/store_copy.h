@@ -8,7 +8,7 @@
 #include "stator/engine/keyspace.h"
 #include "stator/storage/store.h"
 
-// Copies everything from one store to another, of whatever kind they are.
+// Copies everything from one store to another, of any kinds.
 namespace stator::engine {
 
 // Is in a store while it is being copied into.
@@ -41,12 +41,12 @@ struct CopyOutcome {
   storage::CommitSequence source_commit;  // the newest that was copied
 };
 
-// Copies every record, in the order of keys and in small commits, and compares all of them afterwards.  A call that was
-// ended goes on with the next one.  The target is empty, or has what an earlier call of the same source left there. Its
+// Copies every record, in the order of keys and in small commits, and compares all of them afterwards.  If a call was
+// ended, the next one continues.  The target is empty, or has the records of an earlier call with the same source. Its
 // commits go on behind those of the source.  Memory does not grow with the data.
 //
-// Not copied are the texts of servers, which a data folder has as files, and who does the background work.  A server
-// refuses the target until finish_copy().  Nobody else uses the stores meanwhile.
+// Not copied are the texts of servers, which a data folder has as files, and the lease of background work.  A server
+// refuses the target until finish_copy().  No other process uses the stores meanwhile.
 //
 // Errors: Usage: the target has other data, or the source has changed since the first call.  Storage, Corruption.
 Result<CopyOutcome> copy_store(storage::Store& source, storage::Store& target, const CopyOptions& options = {});

@@ -8,6 +8,7 @@
 #include "stator/engine/engine.h"
 #include "stator/engine/server_text.h"
 #include "stator/engine/test_page.h"
+#include "stator/engine/test_postgres.h"
 #include "stator/storage/memory/memory_store.h"
 #include "stator/storage/testing/contract.h"
 #include "stator/storage/testing/faulty_store.h"
@@ -38,7 +39,7 @@ struct StoreCopyTest : ::testing::Test {
     EXPECT_TRUE(source->commit(std::move(own)));
   }
 
-  // What is copied.
+  // The records that are copied.
   static Entries records(storage::Store& store) {
     auto all = storage::testing::entries(*store.snapshot());
     std::erase_if(all, [](const auto& entry) {
@@ -118,6 +119,29 @@ TEST_F(StoreCopyTest, DoesNotCopyACopyThatIsNotFinished) {
   const auto third = storage::open_memory_store();
   EXPECT_EQ(copy_store(*target, *third).error().code, ErrorCode::Usage);
 }
+
+#ifdef STATOR_TEST_POSTGRES
+// A commit in a lane whose numbers are behind those of another one.
+TEST(StoreCopy, RefusesASourceThatHasChangedInAnyLane) {
+  constexpr std::uint32_t kLanes = 4;
+  const auto source = storage::open_postgres_store(testing::postgres_options("copied", kLanes)).value();
+  const auto put = [&](const KeyBytes& key) {
+    storage::Batch batch;
+    batch.put(key, "v");
+    ASSERT_TRUE(source->commit(std::move(batch)));
+  };
+  // Keys of items, by the first bits of their hash.
+  const Bytes table("i\0\0\0\1\0\0", 7);
+  for (int i = 0; i < 5; ++i) put(table + Bytes(8, '\xff') + fmt::format("{}", i));
+  const auto target = storage::open_memory_store();
+  ASSERT_TRUE(copy_store(*source, *target));
+  ASSERT_TRUE(copy_store(*source, *target)) << "only the last step is missing";
+  const auto newest = source->last_commit();
+  put(table + Bytes(8, '\0') + "a");
+  EXPECT_EQ(source->last_commit(), newest);
+  EXPECT_EQ(copy_store(*source, *target).error().code, ErrorCode::Usage);
+}
+#endif
 
 TEST(CopyMark, IsWhatItsPageShows) {
   const CopyMark mark{.source = 0xaa, .source_commit = {258}, .records = 3, .bytes = 40, .last_key = "i\x01"};

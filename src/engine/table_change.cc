@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "stator/engine/stream.h"
-#include "stator/engine/ttl.h"
+#include "stator/engine/expiry/ttl.h"
+#include "stator/engine/remains.h"
+#include "stator/engine/stream/stream.h"
 
 namespace stator::engine {
-namespace {
-
-Error not_found(std::string_view name) {
-  return {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
-}
-
-}  // namespace
-
 std::unique_ptr<TableChange> TableChange::create(Table table, Catalog& catalog, TableCallback done) {
   std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
   work->effect_ = [&catalog, table = std::move(table)](PendingCommit& commit) mutable -> Result<TablePtr> {
@@ -45,14 +38,11 @@ std::unique_ptr<TableChange> TableChange::update(std::string name, std::function
   work->effect_ = [&catalog, name = std::move(name),
                    change = std::move(change)](PendingCommit& commit) -> Result<TablePtr> {
     const auto current = catalog.find(name);
-    if (current == nullptr) return not_found(name);
+    if (current == nullptr) return missing_table(name);
     auto changed = TRY(change(*current));
     for (const auto& index : current->indexes) {
       if (changed.find_index(index.name) != nullptr) continue;
-      commit.erase_range(storage::KeyRange::prefix(index_prefix(current->id, index.id)));
-      commit.erase(statistic_key(current->id, index.id, Statistic::Items));
-      commit.erase(statistic_key(current->id, index.id, Statistic::Bytes));
-      commit.erase(build_progress_key(current->id, index.id));
+      erase_index(commit, current->id, index.id);
     }
     if (current->stream.enabled && !changed.stream.enabled) close_stream(commit, *current);
     if (!current->stream.enabled && changed.stream.enabled) TRY(open_stream(commit, changed));
@@ -88,7 +78,7 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
   work->removes_ = true;
   work->effect_ = [&catalog, name = std::move(name)](PendingCommit& commit) -> Result<TablePtr> {
     auto current = catalog.find(name);
-    if (current == nullptr) return not_found(name);
+    if (current == nullptr) return missing_table(name);
     if (current->deletion_protection) {
       return validation_error(
           fmt::format("Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
@@ -97,12 +87,7 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     commit.erase(table_record_key(name));
     // The change log stays: a stream can be read for a day after its table is gone.
     if (current->stream.enabled) close_stream(commit, *current);
-    commit.erase_range(table_items(current->id));
-    commit.erase_range(table_statistics(current->id));
-    commit.erase_range(table_collection_sizes(current->id));
-    commit.erase_range(table_build_progress(current->id));
-    commit.erase_range(table_expiries(current->id));
-    commit.erase(expiry_progress_key(current->id));
+    erase_table(commit, *current);
     return current;
   };
   return work;

@@ -22,7 +22,7 @@ class TestDatabase {
   Engine& engine() { return *engine_; }
   ManualClock& clock() { return clock_; }
   storage::Store& store() { return *store_; }
-  // What a restart of the process is to a store on disk.
+  // Like a restart of the process with a store on disk.
   void restart() {
     engine_.reset();
     engine_ = Engine::open(*store_, clock_, random_).value();

@@ -10,7 +10,7 @@
 
 namespace stator::engine::testing {
 
-// The text of a page of the documentation, for tests that hold it to what the code does.
+// The text of a page of the documentation, for tests that compare it with the code.
 inline std::string page(const std::string& path_from_top) {
   std::ifstream file(STATOR_TOP "/" + path_from_top);
   return {std::istreambuf_iterator<char>(file), {}};

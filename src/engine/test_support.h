@@ -13,7 +13,7 @@
 #include "stator/engine/item_write.h"
 #include "stator/engine/schema.h"
 #include "stator/expr/binder.h"
-#include "stator/value/random_value.h"
+#include "stator/value/test_random_value.h"
 
 // Short ways to say tables, items and expressions, for the tests and benchmarks of the engine.
 namespace stator::engine::testing {
@@ -102,7 +102,7 @@ inline WriteRequest change(TablePtr table, value::Item key, std::optional<expr::
   return request;
 }
 
-// The plain order of two key values of one type: what key bytes must agree with.
+// The plain order of two key values of one type. Key bytes must have the same order.
 inline std::strong_ordering compare_plainly(const value::AttributeValue& a, const value::AttributeValue& b) {
   if (a.as_number() != nullptr) return *a.as_number() <=> *b.as_number();
   const auto bytes = [](const value::AttributeValue& v) -> const std::string& {

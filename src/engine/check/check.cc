@@ -7,10 +7,11 @@
 #include <numeric>
 #include <set>
 
-#include "stator/engine/change_log.h"
 #include "stator/engine/check/checking.h"
+#include "stator/engine/remains.h"
 #include "stator/engine/request_token.h"
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/change_log.h"
+#include "stator/engine/stream/stream.h"
 #include "stator/value/stored_item.h"
 
 namespace stator::engine {
@@ -63,7 +64,7 @@ constexpr std::array<KindTexts, kFindingKinds> kTexts = {{
      "Disable the table's stream and enable it again for a new one (UpdateTable)."},
 }};
 
-// All but the items of tables: the catalog, streams and the change log, and what belongs to nobody.
+// Everything except the items of tables: the catalog, streams and the change log, and keys without an owner.
 class GlobalCheck {
  public:
   explicit GlobalCheck(Checking& checking) : checking_(checking) {}
@@ -89,6 +90,22 @@ class GlobalCheck {
       if (const auto [other, fresh] = tables_.try_emplace(id, std::move(*table)); !fresh) {
         find(FindingKind::Catalog, table->name, key_text(key),
              fmt::format("the table {} has the same id", other->second.name));
+      }
+      return {};
+    });
+  }
+
+  // The remains of deleted tables and indexes, which are being erased.
+  Result<void> read_remains() {
+    return checking_.each(all_remains(), {}, [&](BytesView key, BytesView bytes) -> Result<void> {
+      const auto remains = Remains::from_key(key);
+      if (!remains || bytes != BytesView("\x01")) {
+        find(FindingKind::BadRecord, {}, key_text(key), "the remains of a table have an unknown format");
+      } else if (exists({.table = remains->table, .index = remains->index, .prefix = {}})) {
+        find(FindingKind::Catalog, tables_.at(remains->table.value).name, key_text(key),
+             fmt::format("its index {} is there, and is to be erased", remains->index.value));
+      } else {
+        remains_.insert(*remains);
       }
       return {};
     });
@@ -217,7 +234,7 @@ class GlobalCheck {
     return {};
   }
 
-  // What a file that holds these keys is likely to hold.
+  // The tables that a file with these keys is likely to hold.
   std::string tables_between(BytesView first, BytesView last) const {
     std::string names;
     std::size_t shown = 0;
@@ -309,7 +326,7 @@ class GlobalCheck {
       std::optional<KeyOwner> owner;
       {
         const auto first = checking_.snapshot().cursor(rest, storage::Direction::Forward);
-        if (!first->valid()) return {};  // what cannot be read is told by who reads it
+        if (!first->valid()) return {};  // unreadable records are reported by the check that reads them
         owner = owner_of_key(first->key());
         if (!owner) {
           find(FindingKind::UnknownKey, {}, key_text(first->key()), "the key is too short");
@@ -317,7 +334,7 @@ class GlobalCheck {
           continue;
         }
       }
-      if (!exists(*owner)) {
+      if (!exists(*owner) && !remains_.contains({.table = owner->table, .index = owner->index})) {
         std::uint64_t records = 0;
         TRY(checking_.each(storage::KeyRange::prefix(owner->prefix), {}, [&](BytesView, BytesView) -> Result<void> {
           ++records;
@@ -338,6 +355,7 @@ class GlobalCheck {
 
   Checking& checking_;
   std::map<std::uint32_t, Table> tables_;
+  std::set<Remains> remains_;
 };
 
 Result<CheckReport> run(storage::Store& store, const CheckOptions& options, bool mends) {
@@ -357,6 +375,7 @@ Result<CheckReport> run(storage::Store& store, const CheckOptions& options, bool
   Checking checking(*snapshot, store, options, report, mends);
   GlobalCheck global(checking);
   TRY(global.read_catalog());
+  TRY(global.read_remains());
   for (auto& file : damaged) {
     checking.find({.kind = FindingKind::DamagedFile,
                    .table = global.tables_between(file.first_key, file.last_key),

@@ -46,7 +46,7 @@ struct Finding {
   FindingKind kind = FindingKind::BadRecord;
   std::string table;  // empty: none in particular
   std::string index;  // empty: the table itself
-  std::string key;    // what it is about: an item's key as JSON, a file's name, or a key's bytes in hexadecimal
+  std::string key;    // its subject: an item's key as JSON, a file's name, or a key's bytes in hexadecimal
   std::string what;
 };
 
@@ -62,7 +62,7 @@ struct CheckReport {
 
   std::uint64_t tables = 0, items = 0, index_entries = 0;
   std::uint64_t records = 0;     // everything that was read, the above included
-  std::uint64_t file_bytes = 0;  // whose checksums were compared
+  std::uint64_t file_bytes = 0;  // with compared checksums
   std::vector<Finding> findings;
   std::array<std::uint64_t, kFindingKinds> totals{};
   std::uint64_t repaired = 0;
@@ -70,7 +70,7 @@ struct CheckReport {
   std::uint64_t total() const;
   std::uint64_t total(FindingKind kind) const { return totals[static_cast<std::size_t>(kind)]; }
   bool clean() const { return total() == 0; }
-  // Bytes of files are damaged or cannot be read, so that tables, items and entries above are only those that could be.
+  // Bytes of files are damaged or cannot be read, so tables, items and entries above are only the readable ones.
   bool damaged() const { return total(FindingKind::DamagedFile) > 0 || total(FindingKind::Unreadable) > 0; }
 };
 
@@ -80,14 +80,14 @@ struct CheckOptions {
 };
 
 // Reads everything once, as of one moment: checksums of files where the store has any, every record, every index
-// against its table in both directions, time to live against the items, counts and sizes.  What is wrong is read a
+// against its table in both directions, time to live against the items, counts and sizes.  A wrong record is read a
 // second time, to tell where.  Memory does not grow with the data.  Writes may go on.  Errors: Busy, when it was ended;
 // Storage.
 Result<CheckReport> check(storage::Store& store, const CheckOptions& options = {});
 
-// The same, and mends what can be computed from the items: index entries, expiries, counts and sizes; a few hundred
-// changes in one commit.  Changes nothing when a file is damaged or a part cannot be read.  Nothing else may write
-// meanwhile.  Errors: Busy, Storage.
+// The same, and repairs data that can be computed from the items: index entries, expiries, counts and sizes; a few
+// hundred changes in one commit.  Changes nothing when a file is damaged or a part cannot be read.  Nothing else may
+// write meanwhile.  Errors: Busy, Storage.
 Result<CheckReport> repair(storage::Store& store, const CheckOptions& options = {});
 
 }  // namespace stator::engine

@@ -4,8 +4,8 @@
 #include <xxhash.h>
 
 #include "stator/engine/check/checking.h"
-#include "stator/engine/index_entry.h"
-#include "stator/engine/ttl.h"
+#include "stator/engine/expiry/ttl.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/value/item_size.h"
 #include "stator/value/stored_item.h"
 
@@ -42,7 +42,7 @@ struct Size {
   }
 };
 
-// One index: what the items say that it holds, and what it does.
+// One index: its expected entries, by the items, and its present ones.
 struct IndexCheck {
   const Index* index = nullptr;
   // While it is being built: the last item that it must have.
@@ -113,7 +113,7 @@ class TableCheck {
     return {};
   }
 
-  // Says what is wrong with an item, and answers it only if nothing is that would hinder a comparison.
+  // Reports the faults of an item; answers the item only if it can be compared.
   std::optional<ReadItem> examine(BytesView key, BytesView bytes) {
     auto stored = value::StoredItem::from_bytes(Bytes(bytes));
     if (!stored) {

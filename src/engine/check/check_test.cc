@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "stator/engine/index_entry.h"
+#include "stator/engine/expiry/ttl.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/keyspace.h"
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/stream.h"
 #include "stator/engine/test_database.h"
 #include "stator/engine/test_support.h"
-#include "stator/engine/ttl.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 #include "stator/storage/testing/temporary_folder.h"
 
@@ -19,6 +19,7 @@ namespace stator::engine {
 namespace {
 
 using namespace testing;
+using storage::KeyRange;
 
 constexpr int kItems = 40;
 
@@ -295,6 +296,27 @@ TEST_F(Check, FindsDataWithoutItsTable) {
   const auto found = kinds();
   EXPECT_TRUE(std::count(found.begin(), found.end(), FindingKind::Orphan));
   EXPECT_EQ(repair(database_.store()).value().repaired, 0U);  // the table may be what is missing
+}
+
+TEST_F(Check, FindsNothingWrongWithRemainsThatWaitToBeErased) {
+  const TableId gone{77};
+  const auto remains = [&](IndexId id) { raw_put(remains_key(gone, id), "\x01"); };
+  const auto left = [&](const KeyRange& range) { raw_put(range.begin + Bytes(20, 'x'), "left"); };
+  left(KeyRange::prefix(index_prefix(gone, kBaseIndex)));
+  left(table_collection_sizes(gone));
+  left(table_expiries(gone));
+  left(KeyRange::prefix(index_prefix(gone, {2})));
+  EXPECT_EQ(report().total(FindingKind::Orphan), 4U);
+  remains(kBaseIndex);
+  EXPECT_EQ(report().total(FindingKind::Orphan), 1U);
+  remains({2});
+  EXPECT_EQ(kinds(), Kinds());
+
+  raw_put(remains_key(table_->id, index("ByYear").id), "\x01");
+  EXPECT_EQ(kinds(), Kinds({FindingKind::Catalog})) << "it is in use";
+  raw_erase(remains_key(table_->id, index("ByYear").id));
+  raw_put(remains_key(gone, {3}) + "x", "\x01");
+  EXPECT_EQ(kinds(), Kinds({FindingKind::BadRecord}));
 }
 
 TEST_F(Check, FindsKeysThatNobodyWrites) {

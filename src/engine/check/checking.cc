@@ -24,7 +24,7 @@ void Checking::find(Finding finding) {
   if (finding.key.size() > kShownTextBytes) finding.key = finding.key.substr(0, kShownTextBytes) + "...";
   if (finding.what.size() > kShownTextBytes) finding.what = finding.what.substr(0, kShownTextBytes) + "...";
   for (auto* text : {&finding.key, &finding.what}) {
-    // A store's own words may hold bytes of a key; and what is cut may be cut inside a character.
+    // A store's message may contain bytes of a key, and a shortened one may end inside a character.
     if (value::check_text(*text)) continue;
     std::replace_if(text->begin(), text->end(), [](char c) { return (c & 0x80) != 0; }, '?');
   }

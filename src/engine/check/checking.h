@@ -13,7 +13,7 @@
 
 namespace stator::engine {
 
-// A check under way: what is read, and what is found.  Confined to one thread.
+// A check under way: its reads and its findings.  Confined to one thread.
 class Checking {
  public:
   // A snapshot of `store`; `mends`: whether to mend it.  All outlive it.
@@ -25,8 +25,7 @@ class Checking {
   // No commit in the lane of the key that the snapshot sees is newer.
   storage::CommitSequence last_commit_of(BytesView key) const { return store_.last_commit_of(key); }
   std::uint8_t change_partitions() const { return engine::change_partitions(store_.capabilities().lanes); }
-  // Not where anything cannot be read: what would be computed from the rest is wrong, and a damaged store takes no
-  // commit.
+  // Not if anything cannot be read: values computed from the rest would be wrong, and a damaged store takes no commit.
   bool repairs() const {
     return mends_ != nullptr && unreadable() == 0 && report_.total(FindingKind::DamagedFile) == 0;
   }
@@ -61,7 +60,7 @@ class Checking {
   // Changes that mend a finding, kept until there are enough for a commit.  Nothing when nothing is to be mended.
   void put(KeyBytes key, Bytes value);
   void erase(KeyBytes key);
-  Result<void> mend_now();  // commits what is kept
+  Result<void> mend_now();  // commits the changes kept so far
   Result<void> mend_if_many();
 
  private:

@@ -1,8 +1,8 @@
-#include "stator/engine/ttl_sweeper.h"
+#include "stator/engine/expiry/ttl_sweeper.h"
 
 #include "stator/base/log.h"
 #include "stator/base/semaphore.h"
-#include "stator/engine/ttl.h"
+#include "stator/engine/expiry/ttl.h"
 
 namespace stator::engine {
 namespace {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
 
+#include "stator/base/mutex.h"
+#include "stator/engine/background_thread.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
 #include "stator/engine/lease.h"
@@ -26,23 +25,23 @@ class IndexBuilder {
   // `catch_up` makes the catalog current.  All outlive the builder.
   IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer, Lease& lease,
                std::function<Result<void>()> catch_up);
-  ~IndexBuilder();
 
-  // Builds what is unfinished in this table, sooner or later.
+  // Builds the unfinished indexes of this table, sooner or later.
   void build(TableId table);
-  // Leaves off between two chunks; what is unfinished is taken up again at the next start.
-  void stop();
+  // Starts the thread if the system had none for it when it was needed.
+  void try_again() { thread_.try_again(); }
+  // Stops between two chunks; the next start continues with unfinished indexes.
+  void stop() { thread_.stop(); }
 
  private:
   static constexpr std::size_t kChunkItems = 128;
-  static constexpr std::chrono::seconds kRetryInterval{1};
 
-  void run();
+  // Builds what is in the queue, up to a table that cannot be built now; then false.
+  bool build_queue();
   enum class Outcome : std::uint8_t { Done, NotOurs };
   // NotOurs: another process has the lease, and builds.  Errors: Storage, ReadOnly: worth another try.
   Result<Outcome> build_table(TableId table);
   Result<Outcome> build_index(const Table& table, const Index& index);
-  bool stopping();
 
   const storage::Store& store_;
   Catalog& catalog_;
@@ -50,12 +49,10 @@ class IndexBuilder {
   Lease& lease_;
   const std::function<Result<void>()> catch_up_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<TableId> queue_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  std::deque<TableId> queue_ GUARDED_BY(mutex_);
 
-  std::thread thread_;  // started when there is something to build
+  BackgroundThread thread_;  // last: it uses everything above
 };
 
 }  // namespace stator::engine

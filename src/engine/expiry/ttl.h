@@ -21,8 +21,8 @@ std::optional<std::uint64_t> expiry_of(const Table& table, const value::Attribut
 // The value of an expiry entry: version:u8 = 1.
 Bytes expiry_entry_value();
 
-// Part of the commit that changes a table's time to live: forgets the entries of the old attribute, and notes that
-// those of the new one have to be filled.
+// Part of the commit that changes a table's time to live: forgets the entries of the old attribute, and notes that the
+// entries of the new one have to be filled.
 void change_time_to_live(PendingCommit& commit, const Table& before, const Table& after);
 
 // How far the entries of a table are filled for the items that were there before: version:u8 = 1, the key of the last

@@ -1,4 +1,4 @@
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 
 #include <gtest/gtest.h>
 

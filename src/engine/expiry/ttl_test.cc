@@ -1,4 +1,4 @@
-#include "stator/engine/ttl.h"
+#include "stator/engine/expiry/ttl.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <set>
 #include <thread>
 
-#include "stator/engine/stream.h"
+#include "stator/engine/expiry/ttl_sweeper.h"
+#include "stator/engine/stream/stream.h"
 #include "stator/engine/test_database.h"
 #include "stator/engine/test_support.h"
-#include "stator/engine/ttl_sweeper.h"
 
 namespace stator::engine {
 namespace {
@@ -44,7 +44,7 @@ std::set<std::pair<std::uint64_t, KeyBytes>> entries(TestDatabase& database, Tab
   return found;
 }
 
-// What they should be, from the items.
+// The expected entries, from the items.
 std::set<std::pair<std::uint64_t, KeyBytes>> entries_of_items(TestDatabase& database, const Table& table) {
   std::set<std::pair<std::uint64_t, KeyBytes>> expected;
   const auto snapshot = database.engine().snapshot();
@@ -139,7 +139,7 @@ TEST(TtlSweeper, LeavesAnItemThatIsWrittenInBetween) {
   TestDatabase database;
   const auto table = database.create_table(expiring_table()).value();
   ASSERT_TRUE(database.write(put(table, session("a", kNow - 1))));
-  // What the sweeper has read ahead, and what happens before it gets to delete.
+  // The sweeper has read ahead, and the item is written before the sweeper deletes it.
   auto request = erase(table, {{"pk", S("a")}});
   request.actions[0].expired = kNow - 1;
   ASSERT_TRUE(database.write(put(table, session("a", kNow + 100))));

@@ -1,4 +1,4 @@
-#include "stator/engine/change_log.h"
+#include "stator/engine/stream/change_log.h"
 
 #include <gtest/gtest.h>
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "stator/engine/catalog.h"
-#include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
 #include "stator/engine/keyspace.h"
 #include "stator/engine/lease.h"
 #include "stator/engine/schema.h"
+#include "stator/engine/stream/change_log.h"
 
 // Streams: the change log of a table, as shards that clients read.  docs/internals/streams.md tells how and why.
 namespace stator::engine {
@@ -61,7 +61,7 @@ struct StreamState {
 
 // -- part of the commit that changes a table
 
-// Starts a stream on a table whose record says that it has one: gives it a label that no stream of the name has had.
+// Starts a stream on a table with a stream in its record: gives it a label that no stream of the name has had.
 // Errors: Storage.
 Result<void> open_stream(PendingCommit& commit, Table& table);
 void close_stream(PendingCommit& commit, const Table& table);

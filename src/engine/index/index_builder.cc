@@ -1,10 +1,10 @@
-#include "stator/engine/index_builder.h"
+#include "stator/engine/index/index_builder.h"
 
 #include <algorithm>
 #include <future>
 
 #include "stator/base/log.h"
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/table_change.h"
 
 namespace stator::engine {
@@ -81,48 +81,38 @@ class BuildChunk final : public Work {
 
 IndexBuilder::IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer, Lease& lease,
                            std::function<Result<void>()> catch_up)
-    : store_(store), catalog_(catalog), committer_(committer), lease_(lease), catch_up_(std::move(catch_up)) {}
-
-IndexBuilder::~IndexBuilder() { stop(); }
+    : store_(store),
+      catalog_(catalog),
+      committer_(committer),
+      lease_(lease),
+      catch_up_(std::move(catch_up)),
+      thread_([this] { return build_queue(); }) {}
 
 void IndexBuilder::build(TableId table) {
-  const std::lock_guard lock(mutex_);
-  if (stopping_ || std::ranges::find(queue_, table) != queue_.end()) return;
-  queue_.push_back(table);
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  wake_.notify_one();
-}
-
-void IndexBuilder::stop() {
   {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    const MutexLock lock(mutex_);
+    if (std::ranges::find(queue_, table) != queue_.end()) return;
+    queue_.push_back(table);
   }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.wake();
 }
 
-bool IndexBuilder::stopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-void IndexBuilder::run() {
+bool IndexBuilder::build_queue() {
   for (;;) {
     TableId table;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
-      if (stopping_) return;
+      const MutexLock lock(mutex_);
+      if (queue_.empty()) return true;
       table = queue_.front();
       queue_.pop_front();
     }
+    if (thread_.stopping()) return true;
     const auto built = build_table(table);
     if (built && *built == Outcome::Done) continue;
     if (!built) log::warning("index_build_delayed", {{"table", table.value}, {"cause", built.error().message}});
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::ranges::find(queue_, table) == queue_.end()) queue_.push_back(table);
-    wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
+    return false;
   }
 }
 
@@ -156,7 +146,7 @@ Result<IndexBuilder::Outcome> IndexBuilder::build_index(const Table& table, cons
     auto done = promise.get_future();
     committer_.submit(
         std::make_unique<BuildChunk>(catalog_, table.id, index.id, std::move(keys), lease_, std::move(promise)));
-    if (!TRY(done.get()) || stopping()) return Outcome::Done;
+    if (!TRY(done.get()) || thread_.stopping()) return Outcome::Done;
   }
 
   std::promise<Result<void>> promise;

@@ -11,7 +11,7 @@
 
 namespace stator::engine {
 
-// Deletes items whose time to live has passed, and fills the expiry entries of tables where it was just enabled.
+// Deletes expired items, and fills the expiry entries of tables whose time to live was just enabled.
 //
 // Once a second it looks at the front of each table's entries, which costs nothing when nothing expires.  An item is
 // deleted only if it still expires then: a write that comes in between wins.  Thread-safe.  Owns one thread, joined by

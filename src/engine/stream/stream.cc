@@ -1,4 +1,4 @@
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/stream.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "stator/engine/index_builder.h"
+#include "stator/engine/index/index_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "stator/base/test_eventually.h"
 #include "stator/engine/engine.h"
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/table_change.h"
 #include "stator/engine/test_support.h"
 #include "stator/storage/memory/memory_store.h"
@@ -77,7 +77,7 @@ class IndexBuilderTest : public ::testing::Test {
 
   TablePtr table() const { return engine_->catalog().find("T"); }
 
-  // What the index should hold, worked out from the table.
+  // The expected index, computed from the table.
   void expect_index_equals_table() {
     const auto snapshot = store_->snapshot();
     std::map<KeyBytes, Bytes> expected;

@@ -1,4 +1,4 @@
-#include "stator/engine/ttl.h"
+#include "stator/engine/expiry/ttl.h"
 
 #include <charconv>
 
@@ -11,8 +11,7 @@ constexpr char kVersion = 1;
 
 std::optional<std::uint64_t> expiry_of(const Table& table, const value::AttributeMap& item) {
   if (!table.ttl_attribute) return std::nullopt;
-  const auto* attribute = item.find(*table.ttl_attribute);
-  const auto* number = attribute != nullptr ? attribute->as_number() : nullptr;
+  const auto* number = item.number(*table.ttl_attribute);
   if (number == nullptr || number->is_negative()) return std::nullopt;
   const auto text = number->to_string();  // plain digits; a fraction of a second is not looked at
   std::uint64_t seconds = 0;
