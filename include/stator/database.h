@@ -21,7 +21,7 @@ struct DatabaseOptions {
   std::string data_folder = "./stator-data";
   bool in_memory = false;            // keep nothing; data_folder is not used
   bool relaxed_durability = false;   // answer a write before it is on disk; the disk follows within milliseconds
-  std::string region = "us-east-1";  // what ARNs say
+  std::string region = "us-east-1";  // in ARNs
 };
 
 class OpenError : public std::runtime_error {

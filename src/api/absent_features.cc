@@ -14,7 +14,7 @@ void not_supported(OperationCall& call, std::string_view operation) {
   call.fail({ErrorCode::Unsupported, fmt::format("{} is not supported", operation)});
 }
 
-// -- tables: what is asked about a table is first asked whether there is one.
+// -- tables: requests about a table check first that it exists.
 
 // The table, or null when the call has been answered.  `not_found` says what the operation's family says.
 template <typename NotFound>
@@ -34,9 +34,7 @@ engine::TablePtr find_or_fail(OperationCall& call, std::string_view name_or_arn,
 }
 
 engine::TablePtr named_table(OperationCall& call) {
-  return find_or_fail(call, call.request().string("TableName").value_or(""), [](std::string_view name) {
-    return Error{ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
-  });
+  return find_or_fail(call, call.request().string("TableName").value_or(""), engine::missing_table);
 }
 
 // The same for backups, recovery and exports, whose error has another name.
@@ -233,10 +231,7 @@ engine::TablePtr table_of_policy(OperationCall& call) {
     call.fail(name.error());
     return nullptr;
   }
-  return find_or_fail(call, *name, [](std::string_view missing) {
-    return Error{ErrorCode::ResourceNotFound,
-                 fmt::format("Requested resource not found: Table: {} not found", missing)};
-  });
+  return find_or_fail(call, *name, engine::missing_table);
 }
 
 void without_policy(OperationCall& call, std::string_view what) {

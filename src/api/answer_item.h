@@ -31,7 +31,7 @@ class AnswerItem {
   // The attributes.  Errors: Corruption.
   Result<value::Item> take() &&;
   void write(value::JsonWriter& json) const;
-  // What it takes in an answer, about.
+  // The approximate size in an answer, in bytes.
   std::size_t bytes() const;
 
  private:
@@ -53,7 +53,7 @@ class AnswerItems {
   void add(std::string_view json);
   void add(const AnswerItem& item);
   void add(value::Item item);
-  // What they take in an answer, about.
+  // The approximate size in an answer, in bytes.
   std::size_t bytes() const {
     const auto* text = std::get_if<std::string>(&content_);
     return text != nullptr ? text->size() : value_bytes_;

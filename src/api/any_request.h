@@ -12,8 +12,8 @@
 #include "stator/base/result.h"
 #include "stator/base/unique_function.h"
 
-// The operations that Stator carries out, each as a type.  Those of features that it does not have (absent_features.h)
-// are there on the wire only.
+// The operations that Stator carries out, each as a type. Operations of features that Stator does not have are known on
+// the wire only: absent_features.h.
 namespace stator::api {
 
 using AnyRequest =

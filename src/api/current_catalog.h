@@ -56,8 +56,14 @@ auto run_on_current(CallContext& call, const Asked& request) -> decltype(run(cal
   }
 }
 
-// An operation that is answered when it was committed.  The committer itself begins again if the catalog has changed.
-// That leaves what an operation looked up before it was queued: the table of a name.
+// Of a write.  A batch that is throttled may have been written in part.
+inline bool had_no_effect(const Fault& fault, bool was_queued) {
+  const bool throttled = fault.name() == "ProvisionedThroughputExceededException";
+  return (!was_queued && !throttled) || fault.name() == "ResourceNotFoundException";
+}
+
+// An operation that is answered after its commit. If the catalog has changed, the committer itself begins again. The
+// table that an operation found by name before it was queued can still be outdated.
 template <typename Asked>
 void run_on_current(CallContext call, Asked request, Done<typename Asked::Answer> done, int attempt = 1) {
   using Answer = typename Asked::Answer;
@@ -68,6 +74,18 @@ void run_on_current(CallContext call, Asked request, Done<typename Asked::Answer
     ignore_error(engine.catch_up(), "its statements find out");
   }
   auto running = std::make_shared<std::atomic<bool>>(true);
+  if (call.reader() != nullptr) {
+    // Looking for changes of the catalog takes time, so an operation that failed without effect is repeated elsewhere.
+    run(std::move(call), std::move(request),
+        Done<Answer>([done = std::move(done), running, caller = std::this_thread::get_id()](
+                         CallContext& context, Result<Answer, Fault> answer) mutable {
+          const bool was_queued = !*running || caller != std::this_thread::get_id();
+          if (!answer && had_no_effect(answer.error(), was_queued)) context.put_off();
+          done(context, std::move(answer));
+        }));
+    *running = false;
+    return;
+  }
   auto again = request;
   run(std::move(call), std::move(request),
       Done<Answer>([again = std::move(again), done = std::move(done), running, attempt, epoch = engine.epoch(),
@@ -76,11 +94,7 @@ void run_on_current(CallContext call, Asked request, Done<typename Asked::Answer
           auto& database = context.engine();
           const bool was_queued = !*running || caller != std::this_thread::get_id();
           if (!was_queued) ignore_error(database.catch_up(), "the answer says that something is wrong");
-          // A batch that is throttled may have been written in part.
-          const bool throttled = answer.error().name() == "ProvisionedThroughputExceededException";
-          const bool had_no_effect =
-              (!was_queued && !throttled) || answer.error().name() == "ResourceNotFoundException";
-          if (had_no_effect && database.epoch() != epoch) {
+          if (had_no_effect(answer.error(), was_queued) && database.epoch() != epoch) {
             return run_on_current(std::move(context), std::move(again), std::move(done), attempt + 1);
           }
         }

@@ -9,11 +9,11 @@
 //
 //   decode  a request's JSON, which has passed check_request(), to its type: binds expressions, makes expressions of
 //           the older parameters, and checks all that needs no table, in the service's order
-//   check   what decode has made sure of, for a request that was made in this process
+//   check   for a typed request, made in this process: the checks that decode makes for JSON
 //   run     checks the request against its table, and carries it out
 //   encode  the answer to JSON
 //
-// What has only plain members is decoded and encoded by the list of them: fields.h.
+// A type with plain members only is decoded and encoded by the list of its members: fields.h.
 namespace stator::api {
 
 // Says which type to decode.
@@ -63,7 +63,7 @@ Result<void> check(const ListTagsOfResourceRequest& request);
 Result<void> check(const ListStreamsRequest& request);
 Result<void> check(const DescribeStreamRequest& request);
 Result<void> check(const GetRecordsRequest& request);
-// Whose names the operation itself checks.
+// Nothing to check here: the operation checks the name.
 inline Result<void> check(const DeleteTableRequest& /*request*/) { return {}; }
 inline Result<void> check(const DescribeTableRequest& /*request*/) { return {}; }
 inline Result<void> check(const DescribeTimeToLiveRequest& /*request*/) { return {}; }
@@ -71,7 +71,7 @@ inline Result<void> check(const DescribeLimitsRequest& /*request*/) { return {};
 inline Result<void> check(const DescribeEndpointsRequest& /*request*/) { return {}; }
 inline Result<void> check(const GetShardIteratorRequest& /*request*/) { return {}; }
 
-// --- run, of what is answered at once
+// --- run, for operations that are answered at once
 
 Result<GetItemAnswer> run(CallContext& call, const GetItemRequest& request);
 Result<PageAnswer> run(CallContext& call, const QueryRequest& request);
@@ -89,7 +89,14 @@ Result<DescribeStreamAnswer> run(CallContext& call, const DescribeStreamRequest&
 Result<GetShardIteratorAnswer> run(CallContext& call, const GetShardIteratorRequest& request);
 Result<GetRecordsAnswer> run(CallContext& call, const GetRecordsRequest& request);
 
-// --- run, of what is answered when it was committed
+// --- the keys that run() will read, for a caller that must not wait.  Errors: as run(); Busy: read step by step.
+
+Result<storage::ReadWish> wish_of(CallContext& call, const GetItemRequest& request);
+Result<storage::ReadWish> wish_of(CallContext& call, const BatchGetItemRequest& request);
+Result<storage::ReadWish> wish_of(CallContext& call, const TransactGetItemsRequest& request);
+Result<storage::ReadWish> wish_of(CallContext& call, const QueryRequest& request);
+
+// --- run, for operations that are answered after their commit
 
 void run(CallContext call, PutItemRequest request, Done<WriteItemAnswer> done);
 void run(CallContext call, UpdateItemRequest request, Done<WriteItemAnswer> done);
@@ -113,6 +120,7 @@ std::string encode(const WriteItemAnswer& answer);
 std::string encode(PageAnswer&& answer);
 // `request` is where the answer takes a table's expressions from, for the keys that are left.
 std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request);
+std::string encode(BatchGetItemAnswer&& answer);  // the expressions are printed again
 std::string encode(const TransactGetItemsAnswer& answer);
 std::string encode(const BatchWriteItemAnswer& answer);
 std::string encode(const TransactWriteItemsAnswer& answer);

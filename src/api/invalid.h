@@ -6,7 +6,7 @@
 
 namespace stator::api {
 
-// "One or more parameter values were invalid: " and what.
+// "One or more parameter values were invalid: " followed by `what`.
 Error invalid(std::string_view what);
 
 }  // namespace stator::api

@@ -4,7 +4,7 @@
 
 namespace stator::api {
 
-// What a request is told that does not fit into memory_limit.
+// The message for a request that does not fit into memory_limit.
 inline constexpr std::string_view kNoMemory =
     "There is no memory for this request at the moment; memory_limit bounds what requests may use";
 

@@ -15,20 +15,19 @@
 #include "stator/engine/engine.h"
 #include "stator/expr/cache.h"
 
-// What every operation is made of.  Internal to the layer.
+// The parts that all operations are made of.  Internal to the layer.
 namespace stator::api {
 
 struct Environment {
   engine::Engine& engine;
   expr::Cache& expressions;
-  std::string region;  // what ARNs say
+  std::string region;  // in ARNs
   std::string account_id;
 };
 
 inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)}; }
 
-// What an operation needs beside its request, from the start to the answer.  Confined to one request; it moves to the
-// thread that answers.
+// The context of one call, from the start to the answer.  Confined to one request; it moves to the thread that answers.
 class CallContext {
  public:
   // `typed`: the caller is in this process and takes values.
@@ -44,7 +43,7 @@ class CallContext {
   // The list to which a read adds its items: JSON or values, as the caller takes them.
   AnswerItems no_items() const { return typed_ ? AnswerItems(std::vector<value::Item>()) : AnswerItems(); }
 
-  // For what a write holds while it waits.
+  // For the memory that a write holds while it waits.
   MemoryClaim write_memory() const { return {options_.memory, MemoryPart::Values}; }
 
   // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  The call
@@ -62,6 +61,20 @@ class CallContext {
     if (!memory_.resize(bytes)) return out_of_memory();
     return {};
   }
+
+  // See CallOptions::reader.
+  storage::LoopReader* reader() const { return options_.reader; }
+  // `ahead`: values that were read for this call. From now on, the call reads nothing else.  Outlives the call.
+  void use(const storage::ReadAhead& ahead) { ahead_ = &ahead; }
+  Result<engine::ItemImage> get(const engine::Table& table, const value::Item& key) {
+    if (ahead_ == nullptr) return engine().get(table, key);
+    return engine().image_of(table, TRY(ahead_->get(engine::item_key(table, key))));
+  }
+  std::unique_ptr<storage::Snapshot> snapshot() const {
+    return ahead_ == nullptr ? engine().snapshot() : ahead_->snapshot();
+  }
+  // Nothing was done, and it is to be done where it may take long.
+  void put_off() { takes_long_ = true; }
 
   void about_table(std::string_view name) { table_ = name; }
 
@@ -91,6 +104,7 @@ class CallContext {
   MemoryClaim memory_;  // of the answer, where it was claimed
   bool typed_;
   bool takes_long_ = false;
+  const storage::ReadAhead* ahead_ = nullptr;
   std::optional<double> units_;
 };
 
@@ -105,12 +119,16 @@ class OperationCall : public CallContext {
   OperationCall(Environment& environment, JsonMembers request, ReplyCallback reply, const CallOptions& options = {})
       : CallContext(environment, options), request_(request), reply_(std::move(reply)) {}
 
-  // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
+  // Valid until the operation's function returns: a callback that runs later must have copied the parts that it needs.
   const JsonMembers& request() const { return request_; }
 
   void succeed(std::string body) { reply_(succeeded(std::move(body))); }
   void fail(const Error& error) { fail(to_fault(error)); }
   void fail(Fault fault) { reply_(failed(std::move(fault))); }
+  void end_put_off() {
+    put_off();
+    fail(Error{ErrorCode::Busy, "It takes long"});
+  }
 
   // The way to answer of an operation that answers with a type; `encode` makes JSON of it.
   template <typename Answer, typename Encode>

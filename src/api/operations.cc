@@ -10,7 +10,9 @@
 #include "stator/api/json/statement_fields.h"
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
+#include "stator/api/measuring.h"
 #include "stator/api/operation.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::api {
 namespace {
@@ -37,55 +39,35 @@ std::string encode_any(Answer&& answer) {
   }
 }
 
-// Where a request says whether its answer tells what it has consumed; null when it has no say.
+// The measuring of a call; none: its capacity is not needed.
+using CallMeasuring = std::optional<Measuring>;
+
+template <typename Answer>
+void take_capacity(const CallMeasuring& measuring, CallContext& call, Answer& answer) {
+  if (!measuring) return;
+  if constexpr (requires { answer.capacity; }) call.has_consumed(measuring->take(answer).value_or(0));
+}
+
+// Runs an operation on values that were read ahead.  If anything is wrong, for example because another process has
+// changed the table, the operation is repeated where it may wait.
 template <typename Asked>
-CapacityDetail* capacity_detail(Asked& request) {
-  if constexpr (requires { request.page.capacity; }) {
-    return &request.page.capacity;
-  } else if constexpr (requires { request.reports.capacity; }) {
-    return &request.reports.capacity;
-  } else if constexpr (requires { request.capacity; }) {
-    return &request.capacity;
-  } else {
-    return nullptr;
-  }
-}
-
-double units_of(const ConsumedCapacity& consumed) { return consumed.units; }
-double units_of(const std::vector<ConsumedCapacity>& consumed) {
-  double units = 0;
-  for (const auto& each : consumed) units += each.units;
-  return units;
-}
-template <typename T>
-double units_of(const std::optional<T>& consumed) {
-  return consumed ? units_of(*consumed) : 0;
-}
-
-// Has a call measured whose client did not ask for its capacity, and takes it out of the answer.
-class Measuring {
- public:
-  template <typename Asked>
-  Measuring(const CallContext& call, Asked& request) : on_(call.measures()) {
-    auto* const detail = on_ ? capacity_detail(request) : nullptr;
-    if (detail == nullptr || *detail != CapacityDetail::None) return;
-    *detail = CapacityDetail::Total;
-    unasked_ = true;
-  }
-
-  template <typename Answer>
-  void take(CallContext& call, Answer& answer) const {
-    if (!on_) return;
-    if constexpr (requires { answer.capacity; }) {
-      call.has_consumed(units_of(answer.capacity));
-      if (unasked_) answer.capacity = {};
+void run_ahead(OperationCall call, Asked request, CallMeasuring measuring) {
+  auto wish = wish_of(call, request);
+  if (!wish) return call.end_put_off();
+  auto* const reader = call.reader();
+  reader->read(std::move(*wish), [call = std::move(call), request = std::move(request),
+                                  measuring](Result<storage::ReadAhead> read) mutable {
+    if (!read) return call.end_put_off();
+    call.use(*read);
+    auto answer = run(call, request);
+    if (!answer || call.engine().epoch() != read->epoch()) return call.end_put_off();
+    if constexpr (requires { answer->unprocessed; }) {
+      if (!answer->unprocessed.empty()) return call.end_put_off();
     }
-  }
-
- private:
-  bool on_;
-  bool unasked_ = false;
-};
+    take_capacity(measuring, call, *answer);
+    call.succeed(encode(std::move(*answer)));
+  });
+}
 
 // A request that came as JSON.
 template <typename Asked>
@@ -93,11 +75,15 @@ void run_json(OperationCall call) {
   using Answer = typename Asked::Answer;
   auto request = decode_any<Asked>(call);
   if (!request) return call.fail(request.error());
-  const Measuring measuring(call, *request);
+  CallMeasuring measuring;
+  if (call.measures()) measuring.emplace(*request, CapacityDetail::Total);
+  if constexpr (requires { wish_of(call, *request); }) {
+    if (call.reader() != nullptr) return run_ahead(std::move(call), std::move(*request), measuring);
+  }
   if constexpr (requires { run(call, *request); }) {
     auto answer = run_on_current(call, *request);
     if (!answer) return call.fail(std::move(answer).error());
-    measuring.take(call, *answer);
+    take_capacity(measuring, call, *answer);
     if constexpr (std::same_as<Answer, BatchGetItemAnswer>) {
       call.succeed(encode(std::move(*answer), call.request()));
     } else {
@@ -105,7 +91,7 @@ void run_json(OperationCall call) {
     }
   } else {
     auto done = call.answer_as_json<Answer>([measuring](CallContext& context, Answer&& answer) {
-      measuring.take(context, answer);
+      take_capacity(measuring, context, answer);
       return encode_any(std::move(answer));
     });
     run_on_current(CallContext(std::move(call)), std::move(*request), std::move(done));
@@ -156,17 +142,12 @@ constexpr auto kOperations = named_operations(std::make_index_sequence<std::vari
 // Smaller bodies are not worth the counting.
 constexpr std::size_t kUncountedBytes = 16 << 10;
 
-// What a body takes at most while it is decoded, beyond itself: the parser's index and tape for each mark, and a value
-// and its name for each colon.  Measured with bodies of the smallest values.
+// The most memory that a body takes while it is decoded, including the body: the parser's index and tape for each mark,
+// and a value and its name for each colon.  Measured with bodies of the smallest values.
 std::size_t decoded_bytes(std::string_view body) {
   constexpr std::size_t kPerMark = 24;
   constexpr std::size_t kPerColon = 120;
-  std::size_t commas = 0, colons = 0;
-  for (const char c : body) {
-    commas += c == ',' ? 1 : 0;
-    colons += c == ':' ? 1 : 0;
-  }
-  return body.size() + kPerMark * commas + kPerColon * colons;
+  return body.size() + kPerMark * value::count_bytes(body, ',') + kPerColon * value::count_bytes(body, ':');
 }
 
 }  // namespace
@@ -223,6 +204,10 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
 
 void Operations::run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options) {
   std::visit(TypedRun{CallContext(state_->environment, options, true), std::move(reply)}, std::move(request));
+}
+
+std::string Operations::encode(AnyAnswer answer) {
+  return std::visit([](auto&& one) { return encode_any(std::forward<decltype(one)>(one)); }, std::move(answer));
 }
 
 }  // namespace stator::api

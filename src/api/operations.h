@@ -13,6 +13,9 @@
 namespace stator::engine {
 class Engine;
 }
+namespace stator::storage {
+class LoopReader;
+}
 
 namespace stator::api {
 
@@ -24,10 +27,13 @@ struct OperationsOptions {
 // How one call is carried out.
 struct CallOptions {
   std::string_view endpoint = {};  // the address that the client used, for DescribeEndpoints; empty when there is none
-  MemoryBudget* memory = nullptr;  // for what the call decodes and answers; null: no limit.  Outlives the reply.
-  std::size_t quick_bytes = SIZE_MAX;  // a read whose answer gets larger is not carried out, and the reply says so
-  bool measure = false;  // the reply says what the call has consumed, also if its client did not ask for that
-  const std::function<bool()>* abandoned = nullptr;  // asked now and then: whether nobody waits for the answer any more
+  MemoryBudget* memory = nullptr;  // for decoding and the answer; null: no limit.  Outlives the reply.
+  std::size_t quick_bytes = SIZE_MAX;  // a read with a larger answer is not carried out, and the reply says so
+  bool measure = false;  // the reply says how much the call consumed, also if its client did not ask for that
+  // The calling thread runs an event loop, which must not wait for a database server: reads use this reader. A call
+  // that could wait otherwise is not carried out, and the reply says so.  Outlives the reply.
+  storage::LoopReader* reader = nullptr;
+  const std::function<bool()>* abandoned = nullptr;  // asked now and then: true if the client has gone
 };
 
 // The DynamoDB API: a request in, an answer or a fault out, both as types or both as JSON.  Thread-safe.
@@ -42,6 +48,9 @@ class Operations {
 
   // The same for a request as a type: no JSON is written or read.
   void run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options = {});
+
+  // An answer of run() as the JSON that call() would give.
+  static std::string encode(AnyAnswer answer);
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

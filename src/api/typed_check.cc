@@ -3,58 +3,34 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <string>
 
 #include "stator/api/functions.h"
-#include "stator/api/json/shape_constraints.h"
-#include "stator/api/tables/table_name.h"
+#include "stator/api/json/request_check.h"
+#include "stator/api/json/table_fields.h"
+#include "stator/api/json/violations.h"
+#include "stator/base/assert.h"
 #include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
 
-constexpr std::size_t kMaxAttributeNameBytes = 255;
-constexpr std::size_t kMaxKeyElements = 8;  // of an index with four attributes in each part
-constexpr std::size_t kMaxNonKeyAttributes = 20;
-constexpr std::size_t kMaxStatementBytes = 8192;
-constexpr std::size_t kMaxBatchStatements = 25;
-constexpr std::size_t kMaxTransactStatements = 100;
-constexpr std::int64_t kMaxTokenLength = 36;
-
-Result<void> check_definitions(const std::vector<AttributeDefinition>& definitions) {
-  for (const auto& definition : definitions) {
-    TRY(check_attribute_name(definition.name));
-    if (definition.type > value::Type::B) {
-      return validation_error(fmt::format("The type of attribute {} must be S, N or B", definition.name));
-    }
-  }
-  return {};
+const Shape& shape_of(const Shape& structure, std::string_view member) {
+  const auto index = structure.find(member);
+  STATOR_ASSERT(index < structure.members.size(), "the API's model has no such member");
+  return *structure.members[index].shape;
 }
 
-Result<void> check_keys(const std::vector<KeyElement>& keys, std::size_t most) {
-  TRY(check_count("KeySchema", keys.size(), most));
-  for (const auto& key : keys) TRY(check_attribute_name(key.name));
-  return {};
+const Shape& shape_of(std::string_view operation, std::string_view member) {
+  const auto* input = input_shape(operation);
+  STATOR_ASSERT(input != nullptr, "the API's model has no such operation");
+  return shape_of(*input, member);
 }
 
-Result<void> check_index_name(std::string_view name) {
-  if (name.starts_with("arn:")) return validation_error(fmt::format("Invalid index name: {}", name));
-  TRY(table_name(name));
-  return {};
-}
-
-Result<void> check_units(const std::optional<Throughput>& throughput) {
-  if (!throughput || (throughput->read_units >= 1 && throughput->write_units >= 1)) return {};
-  return validation_error("ReadCapacityUnits and WriteCapacityUnits must be greater than or equal to 1");
-}
-
-Result<void> check_index(const IndexDefinition& index) {
-  TRY(check_index_name(index.name));
-  TRY(check_keys(index.keys, kMaxKeyElements));
-  TRY(check_units(index.throughput));
-  if (!index.projection.attributes) return {};
-  TRY(check_count("NonKeyAttributes", index.projection.attributes->size(), kMaxNonKeyAttributes));
-  for (const auto& name : *index.projection.attributes) TRY(check_attribute_name(name));
-  return {};
+// For requests that are rare and small: holds the JSON of one against the shape of its operation.
+template <typename Request>
+Result<void> check_as_json(std::string_view operation, const Request& request) {
+  return check_request(*input_shape(operation), fields_to_json(request));
 }
 
 Result<void> check_texts(std::initializer_list<const std::optional<std::string>*> texts) {
@@ -64,79 +40,88 @@ Result<void> check_texts(std::initializer_list<const std::optional<std::string>*
   return {};
 }
 
+Result<void> check_names(const std::vector<AttributeDefinition>& definitions) {
+  for (const auto& definition : definitions) TRY(value::check_name(definition.name));
+  return {};
+}
+
+Result<void> check_names(const IndexDefinition& index) {
+  TRY(value::check_text(index.name));
+  for (const auto& key : index.keys) TRY(value::check_name(key.name));
+  if (!index.projection.attributes) return {};
+  for (const auto& name : *index.projection.attributes) TRY(value::check_name(name));
+  return {};
+}
+
 Result<void> check_tags(const std::vector<Tag>& tags) {
   for (const auto& tag : tags) TRY(check_texts({&tag.key, &tag.value}));
   return {};
 }
 
-// Of one statement, which `statement` has the members of.
+// Of one statement, whose members `shape` has.  `path`: of the statement in its request, with a dot at the end; empty
+// for a request that is one statement.
 template <typename Statement>
-Result<void> check_statement(const Statement& statement) {
-  if (statement.statement.empty() || statement.statement.size() > kMaxStatementBytes) {
-    return validation_error("A statement must have between 1 and 8192 bytes");
-  }
+Result<void> check_statement(const Shape& shape, const std::string& path, const Statement& statement) {
+  TRY(check_text(shape_of(shape, "Statement"), path + "statement", statement.statement));
   TRY(value::check_text(statement.statement));
   if (!statement.parameters) return {};
-  if (statement.parameters->empty()) return validation_error("Parameters must have at least one value");
+  TRY(check_list(shape_of(shape, "Parameters"), path + "parameters", statement.parameters->size()));
   for (const auto& parameter : *statement.parameters) TRY(value::check_well_formed(parameter));
+  return {};
+}
+
+Result<void> check_statements(const Shape& list, std::string_view path,
+                              const std::vector<StatementRequest>& statements) {
+  TRY(check_list(list, path, statements.size()));
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    TRY(check_statement(*list.element, fmt::format("{}.{}.member.", path, i + 1), statements[i]));
+  }
   return {};
 }
 
 }  // namespace
 
-Result<void> check_limit(const std::optional<std::int64_t>& limit, std::int64_t most) {
-  if (!limit || (*limit >= 1 && *limit <= most)) return {};
-  return validation_error(fmt::format("Limit must be between 1 and {}", most));
+Result<void> check_limit(std::string_view operation, const std::optional<std::int64_t>& limit) {
+  return limit ? check_number(shape_of(operation, "Limit"), "limit", *limit) : Result<void>();
 }
 
-Result<void> check_attribute_name(std::string_view name) {
-  if (name.empty() || name.size() > kMaxAttributeNameBytes) {
-    return validation_error("The name of an attribute must have between 1 and 255 bytes");
-  }
-  return value::check_name(name);
-}
-
-Result<void> check_token(const std::optional<ClientRequestToken>& token) {
+Result<void> check_token(std::string_view operation, const std::optional<ClientRequestToken>& token) {
   if (!token) return {};
-  const auto length = length_of(token->text);
-  if (length < 1 || length > kMaxTokenLength) {
-    return validation_error("ClientRequestToken must have between 1 and 36 characters");
-  }
-  return value::check_text(token->text);
-}
-
-Result<void> check_count(std::string_view member, std::size_t count, std::size_t most) {
-  if (count >= 1 && count <= most) return {};
-  return validation_error(fmt::format("{} must have between 1 and {} members", member, most));
+  TRY(value::check_text(token->text));
+  return check_text(shape_of(operation, "ClientRequestToken"), "clientRequestToken", token->text);
 }
 
 Result<void> check(const CreateTableRequest& request) {
-  TRY(check_definitions(request.definitions));
-  TRY(check_keys(request.keys, 2));
-  TRY(check_units(request.throughput));
+  TRY(value::check_text(request.table));
+  TRY(check_names(request.definitions));
+  for (const auto& key : request.keys) TRY(value::check_name(key.name));
   TRY(check_tags(request.tags));
   TRY(check_texts({&request.table_class}));
   if (request.encryption) TRY(check_texts({&request.encryption->key, &request.encryption->type}));
   for (const auto* indexes : {&request.local_indexes, &request.global_indexes}) {
     if (!*indexes) continue;
-    for (const auto& index : **indexes) TRY(check_index(index));
+    for (const auto& index : **indexes) TRY(check_names(index));
   }
-  return {};
+  return check_as_json("CreateTable", request);
 }
 
 Result<void> check(const UpdateTableRequest& request) {
-  if (request.definitions) TRY(check_definitions(*request.definitions));
-  TRY(check_units(request.throughput));
+  TRY(value::check_text(request.table));
+  if (request.definitions) TRY(check_names(*request.definitions));
   TRY(check_texts({&request.table_class}));
   if (request.encryption) TRY(check_texts({&request.encryption->key, &request.encryption->type}));
-  if (!request.index_updates) return {};
-  for (const auto& [update, create, remove] : *request.index_updates) {
-    if (update) TRY(check_index_name(update->name));
-    if (update) TRY(check_units(update->throughput));
-    if (create) TRY(check_index(*create));
-    if (remove) TRY(check_index_name(remove->name));
+  for (const auto& [update, create, remove] : request.index_updates.value_or(std::vector<IndexUpdate>())) {
+    if (update) TRY(value::check_text(update->name));
+    if (create) TRY(check_names(*create));
+    if (remove) TRY(value::check_text(remove->name));
   }
-  return {};
+  return check_as_json("UpdateTable", request);
+}
+
+Result<void> check(const UpdateTimeToLiveRequest& request) {
+  TRY(value::check_text(request.table));
+  TRY(value::check_name(request.time_to_live.attribute));
+  return check_as_json("UpdateTimeToLive", request);
 }
 
 Result<void> check(const TagResourceRequest& request) {
@@ -153,22 +138,21 @@ Result<void> check(const UntagResourceRequest& request) {
 
 Result<void> check(const ListTagsOfResourceRequest& request) { return check_texts({&request.arn}); }
 
+Result<void> check(const ListTablesRequest& request) { return check_limit("ListTables", request.limit); }
+
 Result<void> check(const ExecuteStatementRequest& request) {
-  TRY(check_limit(request.limit, INT32_MAX));
-  return check_statement(request);
+  TRY(check_limit("ExecuteStatement", request.limit));
+  return check_statement(*input_shape("ExecuteStatement"), {}, request);
 }
 
 Result<void> check(const BatchExecuteStatementRequest& request) {
-  TRY(check_count("Statements", request.statements.size(), kMaxBatchStatements));
-  for (const auto& statement : request.statements) TRY(check_statement(statement));
-  return {};
+  return check_statements(shape_of("BatchExecuteStatement", "Statements"), "statements", request.statements);
 }
 
 Result<void> check(const ExecuteTransactionRequest& request) {
-  TRY(check_token(request.token));
-  TRY(check_count("TransactStatements", request.statements.size(), kMaxTransactStatements));
-  for (const auto& statement : request.statements) TRY(check_statement(statement));
-  return {};
+  TRY(check_token("ExecuteTransaction", request.token));
+  return check_statements(shape_of("ExecuteTransaction", "TransactStatements"), "transactStatements",
+                          request.statements);
 }
 
 }  // namespace stator::api

@@ -379,7 +379,7 @@ Result<void> BackupFolder::restore(
         if (bytes.empty()) break;
         checksum.add(bytes);
         size += bytes.size();
-        if (size > file.size_bytes) break;  // it is not what was backed up, however much of it there is
+        if (size > file.size_bytes) break;  // it differs from the backup, so the rest is not read
         TRY(out.write(bytes));
         TRY(meter.advance(bytes.size()));
       }

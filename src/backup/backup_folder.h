@@ -17,8 +17,7 @@ namespace stator::backup {
 
 // Called now and then with the bytes that are done and the bytes in all; false ends the work.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
-// Looks whether a file that holds data is whole, by what is in it; beyond its checksum, which tells that it is as it
-// was copied.
+// Looks whether a data file is whole, by its contents; the checksum only tells that the file is as it was copied.
 using FileCheck = std::function<Result<void>(const std::string& path)>;
 
 struct AddedBackup {
@@ -41,10 +40,11 @@ struct VerifiedBackups {
   static constexpr std::size_t kMaxProblems = 100;
 };
 
-// A folder of backups, which share the files that they have in common.  docs/formats/backup.md says what is in there.
+// A folder of backups, which share their common files.  docs/formats/backup.md describes the folder.
 //
-// A backup is there when its manifest is, and that is put there last; what an interrupted one has copied is used by the
-// next, or removed.  One process at a time writes.  Everything is for its owner's eyes only.  Not thread-safe.
+// A backup exists when its manifest exists, and the manifest is written last; files that an interrupted backup has
+// copied are used by the next one, or removed.  One process at a time writes.  Only the owner can read the files.  Not
+// thread-safe.
 class BackupFolder {
  public:
   enum class Use : std::uint8_t { Read, Write };
@@ -55,8 +55,8 @@ class BackupFolder {
   // How to check files that the folder has already: by the checksum of their bytes, or only by their size.
   enum class Reuse : std::uint8_t { Verify, Trust };
   // Copies the files that the folder does not have, or has damaged, reads each back, and makes them a backup.  Its id
-  // is later than that of every other, whatever the clock says.  Errors: Busy, when it was ended; Corruption, when a
-  // file was damaged at its source or on its way; Storage.
+  // is later than that of every other, even if the clock went back.  Errors: Busy, when it was ended; Corruption, when
+  // a file was damaged at its source or on its way; Storage.
   Result<AddedBackup> add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
                           const FileCheck& check, const Progress& progress, Reuse reuse = Reuse::Verify);
 
@@ -72,7 +72,7 @@ class BackupFolder {
   Result<std::uint64_t> prune(std::size_t keep);
 
   // Makes a data folder of a backup: every file is compared with its checksum on the way.  `target` is empty or does
-  // not exist; when this fails, it is as it was.  `check` opens what was made, and answers its newest commit.  Errors:
+  // not exist; when this fails, it is as it was.  `check` opens the new folder, and answers its newest commit.  Errors:
   // Usage, Busy, Corruption, Storage.
   Result<void> restore(const Backup& backup, const std::string& target,
                        const std::function<Result<storage::CommitSequence>(const std::string& folder)>& check,
@@ -90,7 +90,7 @@ class BackupFolder {
   Result<std::uint64_t> collect_garbage();  // bytes that were removed
 
   std::string path_;
-  std::optional<File> lock_;  // of who writes
+  std::optional<File> lock_;  // held to write
 };
 
 }  // namespace stator::backup

@@ -233,7 +233,7 @@ TEST_F(BackupFolderTest, RefusesAManifestThatWasChanged) {
   std::ofstream(path) << text;
   EXPECT_FALSE(open().list().value()[0].backup);
   EXPECT_FALSE(restore());
-  // What it needs is not known, so nothing is removed.
+  // The files that it needs are not known, so nothing is removed.
   const auto before = objects();
   ASSERT_TRUE(add(Files(9)));
   EXPECT_EQ(objects(), before);

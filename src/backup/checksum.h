@@ -8,7 +8,8 @@ namespace stator::backup {
 
 inline constexpr std::size_t kChecksumDigits = 32;
 
-// XXH3 with 128 bits, in hexadecimal.  Finds damage; it does not stop somebody who wants two files to look the same.
+// XXH3 with 128 bits, in hexadecimal.  Finds damage; it is no protection against files that are made to have equal
+// checksums.
 class Checksum {
  public:
   Checksum();

@@ -20,7 +20,7 @@ class File {
   static Result<File> open(const std::string& path);  // to be read; an ordinary file, and not through a link
   Result<void> write(BytesView bytes);
   Result<Bytes> read(std::size_t limit);  // from where it is; empty at the end
-  // Writes all to the disk, and forgets what of it is in memory, so that who reads it next reads the disk.
+  // Writes all to the disk, and removes it from the cache in memory, so that the next read comes from the disk.
   Result<void> sync();
   // False when another process has it locked.
   Result<bool> lock();
@@ -32,7 +32,7 @@ class File {
   Descriptor file_;
 };
 
-Result<void> make_folder(const std::string& path);  // and those above it; fine if it is there
+Result<void> make_folder(const std::string& path);  // and its parents; fine if it exists
 Result<void> sync_folder(const std::string& path);
 Result<void> rename_file(const std::string& from, const std::string& to);
 Result<Bytes> read_file(const std::string& path, std::size_t limit);  // Errors: Storage; LimitExceeded

@@ -11,8 +11,4 @@ Result<api::AnyAnswer, api::Fault> run_and_wait(Client& client, api::AnyRequest 
       [&](api::AnyReplyCallback reply) { client.run(std::move(request), std::move(reply)); });
 }
 
-api::Reply call_and_wait(Client& client, std::string_view operation, std::string_view json) {
-  return wait_for_reply<api::Reply>([&](api::ReplyCallback reply) { client.call(operation, json, std::move(reply)); });
-}
-
 }  // namespace stator::client

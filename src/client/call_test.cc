@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "stator/client/test_call.h"
 #include "stator/library/instance.h"
 
 namespace stator::client {

@@ -5,7 +5,7 @@
 
 namespace stator::client {
 
-// Whether the endpoint has what a model needs to run on it: transactions and streams.  It is asked with requests that
+// Whether the endpoint has the features that a model needs: transactions and streams.  It is asked with requests that
 // change nothing, and waits for the answers.  Errors: Usage; the message names everything that is missing, or says why
 // the endpoint could not be asked.
 Result<void> require_capabilities(Client& client);

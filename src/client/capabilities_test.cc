@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "stator/client/call.h"
+#include "stator/client/test_call.h"
 #include "stator/library/instance.h"
 
 namespace stator::client {

@@ -12,7 +12,7 @@ class Operations;
 
 namespace stator::client {
 
-// Faults that no endpoint sends, beside those that one does.
+// Faults that no endpoint sends, beside the faults of endpoints.
 inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
 inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
 
@@ -20,8 +20,8 @@ inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedA
 // it: the request was not carried out, and may be later.
 bool is_throttling(std::string_view name);
 
-// The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the
-// other end of a wire.  Thread-safe.
+// A client of the DynamoDB API. The engine can be in this process or at a remote endpoint; callers see no difference.
+// Thread-safe.
 class Client {
  public:
   virtual ~Client() = default;
@@ -37,7 +37,7 @@ class Client {
 // The engine in this process.
 class InProcessClient final : public Client {
  public:
-  // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
+  // Both outlive the client; without a budget there is no limit to the memory of its calls.
   explicit InProcessClient(api::Operations& operations, MemoryBudget* memory = nullptr)
       : operations_(operations), memory_(memory) {}
   void run(api::AnyRequest request, api::AnyReplyCallback reply) override;

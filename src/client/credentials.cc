@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using Profile = std::map<std::string, std::string, std::less<>>;
 using Profiles = std::map<std::string, Profile, std::less<>>;  // by the name in brackets, as it is written
 
-// What makes a profile one whose credentials have to be fetched from somewhere.
+// Settings of a profile whose credentials have to be fetched from somewhere.
 constexpr std::array<std::string_view, 6> kIndirect = {"role_arn",           "sso_session",    "sso_start_url",
                                                        "credential_process", "source_profile", "login_session"};
 
@@ -133,7 +133,7 @@ Result<std::optional<Credentials>> find_credentials(const Sources& sources, cons
   return found;
 }
 
-// What to do when there are none for an endpoint that wants some.
+// The way out if there are no credentials for an endpoint that needs some.
 std::string no_credentials(const http::Origin& endpoint, const Sources& sources) {
   const auto& name = sources.profile_name;
   for (const auto* profile : {sources.in_credentials(), sources.in_config()}) {
@@ -182,7 +182,7 @@ Environment process_environment() {
   };
 }
 
-Result<Identity> find_identity(const http::Origin& endpoint, const Environment& environment) {
+Result<SigningScope> find_signing_scope(const http::Origin& endpoint, const Environment& environment) {
   const auto sources = TRY(read_sources(environment));
   auto credentials = TRY(find_credentials(sources, environment));
   auto region = find_region(endpoint, sources, environment);
@@ -199,7 +199,7 @@ Result<Identity> find_identity(const http::Origin& endpoint, const Environment& 
     }
     region = "us-east-1";
   }
-  return Identity{.credentials = std::move(*credentials), .region = std::move(region)};
+  return SigningScope{.credentials = std::move(*credentials), .region = std::move(region)};
 }
 
 }  // namespace stator::client

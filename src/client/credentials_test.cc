@@ -28,7 +28,7 @@ class IdentityTest : public ::testing::Test {
   // "id secret token region", or the error, where the folder is called HOME.
   std::string found(std::string_view endpoint = "https://db.example.org") const {
     const auto identity =
-        find_identity(http::Origin::parse(endpoint).value(), [&](const char* name) -> std::optional<std::string> {
+        find_signing_scope(http::Origin::parse(endpoint).value(), [&](const char* name) -> std::optional<std::string> {
           const auto at = variables_.find(name);
           return at == variables_.end() ? std::nullopt : std::optional(at->second);
         });

@@ -10,6 +10,7 @@
 #include "stator/client/operation_json.h"
 #include "stator/expr/build.h"
 #include "stator/library/instance.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::client {
 namespace {
@@ -402,11 +403,17 @@ TEST(Throttling, HasNamesOfExceptionsAndOfReasons) {
   }
 }
 
-// What the shapes of the API refuse on the wire is refused in process, too.
+// Requests that the shapes of the API refuse on the wire are refused in process, too, with the same text.
 TEST_F(OperationsTest, ARequestThatIsOutOfBoundsIsRefused) {
   create_orders();
   const std::string long_name(256, 'a');
   const auto refused = [&](const auto& request) {
+    const bool has_json = value::is_utf8(encode_request(request));
+    const auto answer = has_json ? same(request) : told(client, request);
+    EXPECT_NE(answer.find("Exception"), std::string::npos) << answer;
+  };
+  // Names of streams and shards are looked up, whatever their length.
+  const auto not_found = [&](const auto& request) {
     const auto answer = told(client, request);
     EXPECT_NE(answer.find("Exception"), std::string::npos) << answer;
   };
@@ -441,10 +448,10 @@ TEST_F(OperationsTest, ARequestThatIsOutOfBoundsIsRefused) {
   refused(ListTablesRequest{.limit = 0});
   refused(ListTablesRequest{.limit = 101});
   refused(ListStreamsRequest{.limit = -1});
-  refused(DescribeStreamRequest{.arn = "x"});
+  not_found(DescribeStreamRequest{.arn = "x"});
   refused(GetRecordsRequest{.iterator = "x"});
   refused(GetRecordsRequest{.iterator = iterator(), .limit = 1001});
-  refused(GetShardIteratorRequest{.arn = stream_arn(), .shard = "none"});
+  not_found(GetShardIteratorRequest{.arn = stream_arn(), .shard = "none"});
   refused(UpdateTimeToLiveRequest{.table = "Orders", .time_to_live = {true, ""}});
   refused(TagResourceRequest{});
   refused(UntagResourceRequest{.arn = "arn:aws:dynamodb:x:0:table/Orders"});
@@ -454,7 +461,10 @@ TEST_F(OperationsTest, ARequestThatIsOutOfBoundsIsRefused) {
   refused(ExecuteStatementRequest{.statement = R"(SELECT * FROM "Orders")", .limit = 0});
   refused(ExecuteStatementRequest{.statement = "x", .parameters = std::vector<AttributeValue>()});
   refused(BatchExecuteStatementRequest{});
+  refused(BatchExecuteStatementRequest{.statements = std::vector<StatementRequest>(26, {.statement = "x"})});
+  refused(BatchExecuteStatementRequest{.statements = {{.statement = "x"}, {.statement = ""}}});
   refused(ExecuteTransactionRequest{});
+  refused(ExecuteTransactionRequest{.statements = {{.statement = "x"}}, .token = {{.text = std::string(37, 't')}}});
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include "stator/api/json/shape.h"
 #include "stator/client/is_read.h"
 #include "stator/client/operation_json.h"
-#include "stator/http/client.h"
+#include "stator/http/client/client.h"
 #include "stator/http/crc32.h"
-#include "stator/http/signer.h"
+#include "stator/http/signature/signer.h"
 #include "stator/value/json.h"
 
 namespace stator::client {
@@ -165,7 +165,7 @@ Attempt outcome_of(http::ClientResponse response, const http::Origin& origin) {
                          : response.status >= 500 ? Verdict::MaybeDone
                                                   : Verdict::Final;
   auto fault = parse_fault(response.body);
-  // What the service's front end says to what cannot be one of its operations.
+  // The answer of the service's front end to a name that cannot be one of its operations.
   if (!fault && response.body.starts_with("<UnknownOperationException")) {
     fault = api::to_fault({ErrorCode::UnknownOperation, ""});
   }
@@ -229,16 +229,7 @@ void RemoteClient::Impl::attempt(std::unique_ptr<RemoteCall> call) {
       .headers = {{"Content-Type", "application/x-amz-json-1.0"}, {"X-Amz-Target", call->target}},
       .body = call->body,
       .idempotent = call->repeatable};
-  const auto host = call->origin->authority();
-  std::vector<http::Header> headers = {{"Host", host}};
-  for (const auto& [name, value] : request.headers) headers.push_back({name, value});
-  http::Request to_sign;
-  to_sign.method = request.method;
-  to_sign.path = request.target;
-  to_sign.headers = headers;
-  to_sign.body = request.body;
-  auto added = signer.sign(to_sign, clock.now());
-  std::ranges::move(added, std::back_inserter(request.headers));
+  signer.sign(request, call->origin->authority(), clock.now());
 
   const auto& origin = *call->origin;
   transport.send(origin, std::move(request), [this, call = std::move(call)](http::Exchange exchange) mutable {
@@ -289,7 +280,7 @@ RemoteClient::RemoteClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 RemoteClient::~RemoteClient() = default;
 
 Result<RemoteOptions> RemoteOptions::from_environment(std::string endpoint, const Environment& environment) {
-  auto identity = TRY(find_identity(TRY(http::Origin::parse(endpoint)), environment));
+  auto identity = TRY(find_signing_scope(TRY(http::Origin::parse(endpoint)), environment));
   return RemoteOptions{.endpoint = std::move(endpoint),
                        .region = std::move(identity.region),
                        .credentials = std::move(identity.credentials),

@@ -28,7 +28,7 @@ struct RetryOptions {
 };
 
 struct RemoteOptions {
-  // With what find_identity() finds, and AWS_CA_BUNDLE as the CA file.  Errors: Usage.
+  // With the result of find_signing_scope(), and AWS_CA_BUNDLE as the CA file.  Errors: Usage.
   static Result<RemoteOptions> from_environment(std::string endpoint, const Environment& environment);
 
   std::string endpoint;  // "http://127.0.0.1:8000", "https://dynamodb.eu-central-1.amazonaws.com"
@@ -42,12 +42,12 @@ struct RemoteOptions {
 
 // A DynamoDB endpoint at the other end of a wire.
 //
-// A reply is what the in-process client would give; a fault has the endpoint's own type, message and members.  What can
-// succeed when it is tried again is: throttling, failures of the endpoint, failures of the network.  But a call that
-// may have been carried out is only repeated when that does no harm: a read, a put or delete without a condition and
-// without ReturnValues, a BatchWriteItem, and a transaction, which is given a ClientRequestToken if it has none.  The
-// SDKs repeat other writes too, and may then count twice.  When most calls fail, retries stop for a while, so as not to
-// make it worse.
+// A reply is the same as the in-process client's; a fault has the endpoint's own type, message and members.  Calls that
+// can succeed later are tried again: after throttling, failures of the endpoint, failures of the network.  But a call
+// that may have been carried out is only repeated when that does no harm: a read, a put or delete without a condition
+// and without ReturnValues, a BatchWriteItem, and a transaction, which is given a ClientRequestToken if it has none.
+// The SDKs repeat other writes too, and may then count twice.  When most calls fail, retries stop for a while, so as
+// not to make it worse.
 //
 // Replies come on a thread of the client's; they must not block.  docs/internals/remote.md.
 class RemoteClient final : public Client {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "stator/http/client.h"
-#include "stator/http/sigv4.h"
+#include "stator/http/client/client.h"
+#include "stator/http/signature/sigv4.h"
 
 namespace stator::client {
 namespace {

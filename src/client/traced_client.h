@@ -25,8 +25,8 @@ struct TracedCall {
   std::chrono::microseconds took{};
 };
 
-// The calls that one request of a user became, in the order in which they were answered.  Bounded: what is beyond
-// kMostCalls or kMostBytes is counted only.  Thread-safe.
+// The calls that one request of a user became, in the order in which they were answered.  Bounded: calls beyond
+// kMostCalls or kMostBytes are only counted.  Thread-safe.
 class Trace {
  public:
   static constexpr std::size_t kMostCalls = 200;
@@ -69,9 +69,9 @@ class CallWatcher {
   virtual void saw(const TracedCall& call) = 0;
 };
 
-// A client that can be looked over the shoulder: by a trace of the calling thread, and by a watcher.  A call that
-// nobody looks at goes to the other client as it is.  A call that somebody looks at goes as JSON, and asks for its
-// capacity.
+// A client whose calls can be recorded, by a trace of the calling thread and by a watcher.  A call without either goes
+// to the other client unchanged.  A recorded call asks for its capacity, which is removed from the answer if the caller
+// did not ask for it.  The JSON in a recording is made for it alone.
 class TracedClient final : public Client {
  public:
   // All outlive it; no watcher: null.
@@ -82,6 +82,8 @@ class TracedClient final : public Client {
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
 
  private:
+  class Watched;
+
   bool is_looked_at() const;
 
   Client& client_;

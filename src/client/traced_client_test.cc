@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stator/client/call.h"
+#include "stator/client/test_call.h"
 #include "stator/library/instance.h"
 
 namespace stator::client {
@@ -57,6 +58,58 @@ TEST_F(TracedClientTest, TracesTheCallsOfItsThreadWithTheirCapacity) {
   EXPECT_EQ(calls[1].capacity, 0.5);
   EXPECT_EQ(calls[2].error, "ResourceNotFoundException");
   EXPECT_TRUE(watcher.seen.empty());
+}
+
+TEST_F(TracedClientTest, LeavesTheCapacityInTheAnswerOnlyIfTheCallerAskedForIt) {
+  EXPECT_TRUE(put());
+  api::GetItemRequest request{.table = "Table", .key = {}};
+  request.key.set("p", value::AttributeValue::string("a"));
+  const auto trace = std::make_shared<Trace>();
+  const TraceScope scope(trace);
+  const auto unasked = ask(client, request);
+  request.capacity = api::CapacityDetail::Total;
+  const auto asked = ask(client, request);
+  ASSERT_TRUE(unasked && asked);
+  EXPECT_FALSE(unasked->capacity);
+  ASSERT_TRUE(asked->capacity);
+  EXPECT_EQ(asked->capacity->units, 0.5);
+  EXPECT_FALSE(asked->capacity->parts) << "it did not ask for the indexes";
+  const auto calls = trace->calls();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].response, R"({"Item":{"p":{"S":"a"}},"ConsumedCapacity":{"TableName":"Table","CapacityUnits":0.5,)"
+                               R"("Table":{"CapacityUnits":0.5}}})");
+  EXPECT_EQ(calls[0].capacity, 0.5);
+  EXPECT_EQ(calls[1].capacity, 0.5);
+}
+
+// An endpoint that leaves a part of each batch undone.
+struct BusyEndpoint final : Client {
+  void call(std::string_view operation, std::string_view, api::ReplyCallback reply) override {
+    reply(
+        {.outcome = std::string(operation == "BatchGetItem"
+                                    ? R"({"Responses":{},"UnprocessedKeys":{"Table":{"Keys":[{"p":{"S":"a"}}]}}})"
+                                    : R"({"UnprocessedItems":{"Table":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}}]}})"),
+         .table = {}});
+  }
+};
+
+TEST_F(TracedClientTest, ShowsWhatABatchHasLeft) {
+  BusyEndpoint endpoint;
+  TracedClient traced{endpoint, clock};
+  const auto trace = std::make_shared<Trace>();
+  const TraceScope scope(trace);
+  api::TableKeys keys{.table = "Table", .keys = {value::Item{{"p", value::AttributeValue::string("a")}}}};
+  keys.projection = expr::Projection(std::vector<expr::Path>{{.attribute = "name", .elements = {}}});
+  keys.consistent = true;
+  EXPECT_TRUE(ask(traced, api::BatchGetItemRequest{.tables = {keys}}));
+  EXPECT_TRUE(ask(traced, api::BatchWriteItemRequest{}));
+  const auto calls = trace->calls();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].table, "Table");
+  EXPECT_EQ(calls[0].response,
+            R"({"Responses":{},"UnprocessedKeys":{"Table":{"Keys":[{"p":{"S":"a"}}],"ProjectionExpression":"#0",)"
+            R"("ExpressionAttributeNames":{"#0":"name"},"ConsistentRead":true}}})");
+  EXPECT_EQ(calls[1].response, R"({"UnprocessedItems":{"Table":[{"DeleteRequest":{"Key":{"p":{"S":"a"}}}}]}})");
 }
 
 TEST_F(TracedClientTest, KnowsTheCapacityWhateverIsInTheItem) {

@@ -6,10 +6,11 @@
 
 #include "stator/base/random.h"
 #include "stator/client/call.h"
+#include "stator/client/test_call.h"
 #include "stator/expr/binder.h"
 #include "stator/library/instance.h"
 #include "stator/value/json.h"
-#include "stator/value/random_value.h"
+#include "stator/value/test_random_value.h"
 
 // A write is carried out, or refused, in the same way and the same words however it comes: as a type in this process,
 // as a type over JSON, or as JSON that somebody else wrote.
@@ -192,7 +193,7 @@ class WriteTest : public ::testing::Test {
     return write.kind == Kind::Put ? "PutItem" : write.kind == Kind::Update ? "UpdateItem" : "DeleteItem";
   }
 
-  // What all said, after all have been found to say the same and to hold the same.
+  // The answer of all clients, after checking that all gave the same answer and hold the same rows.
   std::string all(const Write& write) {
     const auto first = run(typed.client, bound(write));
     EXPECT_EQ(run(over_json, bound(write)), first);

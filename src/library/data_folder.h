@@ -20,11 +20,11 @@ enum class FolderUse : std::uint8_t {
 // Errors: Usage (there is none, or a process has it open), Storage, Corruption.
 Result<std::unique_ptr<storage::Store>> open_data_folder(const std::string& path, FolderUse use);
 
-// Run as root, gives what it has made in a folder of somebody else to them.  A store does so by itself when it is
-// closed.
+// Run as root, gives the files that this process made in another user's folder to that user.  A store does so by itself
+// when it is closed.
 void give_to_owner(const std::string& path);
 
-// Reads one table file of a store, wherever it is, and compares the checksums of its blocks.  Errors: Corruption,
+// Reads one table file of a store, in any folder, and compares the checksums of its blocks.  Errors: Corruption,
 // Storage.
 Result<void> verify_table_file(const std::string& path);
 

@@ -9,7 +9,7 @@
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/engine/engine.h"
-#include "stator/engine/ttl_sweeper.h"
+#include "stator/engine/expiry/ttl_sweeper.h"
 #include "stator/storage/store.h"
 
 namespace stator::library {
@@ -22,7 +22,7 @@ struct InstanceOptions {
   std::string region = "us-east-1";
   std::uint64_t block_cache_bytes = 64ULL << 20;   // of a store on disk
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; there are up to three
-  std::uint64_t value_cache_bytes = 32ULL << 20;   // likewise
+  std::uint64_t range_cache_bytes = 64ULL << 20;   // likewise
   int open_files = 512;                            // likewise
   std::uint64_t memory_bytes = UINT64_MAX;         // of items in memory
 };

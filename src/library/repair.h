@@ -21,7 +21,7 @@ struct RepairRequest {
 struct RepairOutcome {
   bool damaged = false;
   bool repaired = false;
-  std::vector<std::string> lines;  // what is damaged, what was saved and what is lost, for a person to read
+  std::vector<std::string> lines;  // the damage, the saved data and the losses, for a person to read
 };
 
 // Looks for damage in the data folder of a server that is stopped, and mends it as far as it can be mended.

@@ -28,7 +28,7 @@ std::string store_schema(std::uint32_t lanes);
 // Makes them if they are not there.  Answers how many lanes they have.  Errors: Usage: the role may not, or libpq is
 // missing, or there cannot be so many lanes.  Storage.
 Result<std::uint32_t> make_store(const std::string& url, std::uint32_t lanes);
-// Gives the tables the newest form for good: older programs cannot use them any more.  Answers what it did, for people.
+// Gives the tables the newest form for good: older programs cannot use them any more.  Answers a report for people.
 // Errors: as make_store().
 Result<std::string> upgrade_store(const std::string& url);
 

@@ -20,6 +20,7 @@ import dynamo  # noqa: E402
 import script as ddb  # noqa: E402
 import script_test  # noqa: E402
 import server as stator  # noqa: E402
+import waiting  # noqa: E402
 
 
 class Names:
@@ -53,6 +54,14 @@ class Skipped(Exception):
     """The script is for later."""
 
 
+class Unexpected(Exception):
+    """A step of FindShard or ReadStream is refused."""
+
+    def __init__(self, status, answer):
+        super().__init__(status)
+        self.status, self.answer = status, answer
+
+
 class Run:
     """One script against one endpoint."""
 
@@ -62,11 +71,54 @@ class Run:
         self.env = {"$now": str(int(time.time())), "$hour_ago": str(int(time.time()) - 3600)}
 
     def call(self, operation, body):
+        if operation == "ReadStream":
+            return self.read_stream(body["StreamArn"])
+        if operation == "FindShard":
+            return self.find_shard(**body)
         status, answer = self.connection.send(operation, self.names.out(json.dumps(body)).encode())
         try:
             return status, json.loads(self.names.back(answer.decode()) or "{}")
         except ValueError:
             return status, {"__type": "NotJson", "message": answer[:200].decode("utf-8", "replace")}
+
+    def all_of(self, member, operation, body, next_name, start_name):
+        """The elements of an answer that comes in pages.  Raises Unexpected."""
+        found = []
+        while True:
+            status, answer = self.call(operation, body)
+            if status != 200:
+                raise Unexpected(status, answer)
+            answer = answer.get("StreamDescription", answer)
+            found += answer[member]
+            # A stream goes on for ever: it has been read when there is nothing new.
+            if not answer.get(next_name) or not answer[member]:
+                return found
+            body = body | {start_name: answer[next_name]}
+
+    def shards(self, arn):
+        """Each shard of a stream, and its records."""
+        for shard in self.all_of("Shards", "DescribeStream", {"StreamArn": arn}, "LastEvaluatedShardId", "ExclusiveStartShardId"):
+            status, answer = self.call("GetShardIterator", {"StreamArn": arn, "ShardId": shard["ShardId"],
+                                                            "ShardIteratorType": "TRIM_HORIZON"})  # fmt: skip
+            if status != 200:
+                raise Unexpected(status, answer)
+            yield shard, self.all_of("Records", "GetRecords", {"ShardIterator": answer["ShardIterator"]}, "NextShardIterator", "ShardIterator")
+
+    def read_stream(self, arn):
+        try:
+            return 200, {"Records": [record for _, records in self.shards(arn) for record in records]}
+        except Unexpected as e:
+            return e.status, e.answer
+
+    def find_shard(self, StreamArn, Keys=None):
+        shard = None
+        try:
+            for shard, records in self.shards(StreamArn):
+                if any(record["dynamodb"]["Keys"] == Keys for record in records):
+                    return 200, shard
+        except Unexpected as e:
+            return e.status, e.answer
+        return (200, shard) if Keys is None and shard else (404, {"__type": "NoShard", "message": f"no shard has records of {Keys}"})
 
     def execute(self):
         """None, or what failed as file:line with expected and actual.  Raises Skipped."""
@@ -116,13 +168,11 @@ class Run:
         body = ddb.fill(s.body, self.env)
         reads_index = s.operation in ("Query", "Scan") and "IndexName" in body
         patience = self.patience if s.until else self.eventual if reads_index else 0
-        deadline, pause = time.monotonic() + patience, 0.01
-        while True:
+        for _ in waiting.attempts(patience):
             problem = self.outcome(s, *self.call(s.operation, body))
-            if not problem or time.monotonic() > deadline:
-                return f"{s.operation} {problem}" if problem else None
-            time.sleep(pause)
-            pause = min(pause * 2, 1)
+            if not problem:
+                return None
+        return f"{s.operation} {problem}"
 
     def outcome(self, s, status, answer):
         if s.status == 200:
@@ -146,29 +196,23 @@ class Run:
         return f"error {s.type} differs beside its message at {problem}" if problem else None
 
     def wait_active(self, name):
-        deadline, pause = time.monotonic() + self.patience, 0.005
-        while True:
+        for _ in waiting.attempts(self.patience, 0.005):
             status, answer = self.call("DescribeTable", {"TableName": name})
             states = [answer.get("Table", {}).get("TableStatus")] + [
                 g.get("IndexStatus") for g in answer.get("Table", {}).get("GlobalSecondaryIndexes", [])]
             if status == 200 and set(states) == {"ACTIVE"}:
                 return None
-            if time.monotonic() > deadline:
-                return f"table {name} is not active after {self.patience} s: {status} {ddb.show(answer)}"
-            time.sleep(pause)
-            pause = min(pause * 2, 1)
+        return f"table {name} is not active after {self.patience} s: {status} {ddb.show(answer)}"
 
     def clean(self):
         try:
             for name in self.names.unique:
-                deadline = time.monotonic() + self.patience
-                while time.monotonic() < deadline:
+                for _ in waiting.attempts(self.patience, 0.1, 0.1):
                     status, answer = self.call("DeleteTable", {"TableName": name})
                     if "deletion" in str(answer).lower() and "protect" in str(answer).lower():
                         self.call("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
                     elif "ResourceInUse" not in str(answer.get("__type")):
                         break
-                    time.sleep(0.1)
         except Exception:
             pass  # the failure that led here has been reported
 

@@ -156,8 +156,8 @@ class Tables:
         self.write_array(out, "Member", "kMembers", self.members)
         self.write_array(out, "Shape", "kShapes", [self.shape_row(shape) for shape in self.shapes])
         rows = [f"{{{text(name)}, {text(service)}, &kShapes[{shape}]}}" for name, service, shape in sorted(self.operations)]
-        self.write_array(out, "Operation", "kOperations", rows)
-        out.write("std::span<const Operation> operations() { return kOperations; }\n\n}  // namespace stator::api\n")
+        self.write_array(out, "OperationShape", "kOperations", rows)
+        out.write("std::span<const OperationShape> operations() { return kOperations; }\n\n}  // namespace stator::api\n")
 
     @staticmethod
     def write_array(out, type_name, name, rows):
@@ -176,7 +176,7 @@ class Tables:
         fields = [
             f".name = {text(shape['name'])}",
             f".type = ShapeType::{shape['type']}",
-            f".pattern = Pattern::{pattern}",
+            f".pattern = TextPattern::{pattern}",
             f".length_first = {'true' if shape['length_first'] else 'false'}",
             f".quoted = {'true' if shape['quoted'] else 'false'}",
             f".min = {'Shape::kNoMin' if shape['min'] is None else shape['min']}",

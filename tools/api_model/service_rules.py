@@ -1,4 +1,4 @@
-"""What the service does that its published model does not say.
+"""Rules of the service that its published model does not have.
 
 Each rule is an observation of the real service (texts captured by conformance suites that run against it) or, where the
 service contradicts its model, the newer of the two.  generate.py applies them to the model.

@@ -8,13 +8,14 @@
 #include "stator/engine/capacity.h"
 #include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
+#include "stator/expr/unbinder.h"
 #include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
 
 constexpr std::size_t kMaxKeys = 100;
-// What one answer may hold; keys beyond it come back unprocessed.
+// The most that one answer holds; keys beyond it come back unprocessed.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 
 Result<TableKeys> decode_table(std::string_view name, const JsonMembers& json, expr::Cache& cache) {
@@ -23,7 +24,7 @@ Result<TableKeys> decode_table(std::string_view name, const JsonMembers& json, e
   keys.table = name;
   keys.projection = TRY(decode_projection(json, cache));
   keys.consistent = json.boolean("ConsistentRead").value_or(false);
-  for (const auto& key : json.elements("Keys")) keys.keys.push_back(TRY(value::decode_item(key)));
+  keys.keys = TRY(json.items("Keys"));
   return keys;
 }
 
@@ -48,20 +49,6 @@ Result<std::vector<engine::TablePtr>> find_tables(CallContext& call, const Batch
   return tables;
 }
 
-// A table's part of UnprocessedKeys: the request again, with the keys that are left.
-void write_unprocessed(value::JsonWriter& json, const TableKeys& left, const JsonMembers& request) {
-  json.key(left.table).begin_object().key("Keys").begin_array();
-  for (const auto& key : left.keys) json.item(key);
-  json.end_array();
-  if (const auto asked = request.object(left.table)) {
-    for (const std::string_view name :
-         {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
-      if (const auto element = asked->element(name)) json.key(name).raw(value::json_text(*element));
-    }
-  }
-  json.end_object();
-}
-
 }  // namespace
 
 Result<BatchGetItemRequest> decode(As<BatchGetItemRequest>, const JsonMembers& json, expr::Cache& cache) {
@@ -84,6 +71,15 @@ Result<void> check(const BatchGetItemRequest& request) {
   return check_count(count);
 }
 
+Result<storage::ReadWish> wish_of(CallContext& call, const BatchGetItemRequest& request) {
+  const auto tables = TRY(find_tables(call, request));
+  storage::ReadWish wish;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    for (const auto& key : request.tables[i].keys) wish.keys.push_back(engine::item_key(*tables[i], key));
+  }
+  return wish;
+}
+
 Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& request) {
   const auto tables = TRY(find_tables(call, request));
   BatchGetItemAnswer answer;
@@ -98,7 +94,7 @@ Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& req
     response.items = call.no_items();
     std::size_t next = 0;
     for (; next < asked.keys.size() && answer_bytes < kMaxAnswerBytes; ++next) {
-      auto image = TRY(call.engine().get(*tables[i], asked.keys[next]));
+      auto image = TRY(call.get(*tables[i], asked.keys[next]));
       const auto item_bytes = image.size_bytes();
       if (answer_bytes + item_bytes > kMaxAnswerBytes) {
         answer_bytes = kMaxAnswerBytes;
@@ -129,7 +125,12 @@ Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& req
   return answer;
 }
 
-std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request) {
+namespace {
+
+// UnprocessedKeys has the request of each table again, with the keys that are left; `write_members` adds the other
+// members of that request.
+template <typename WriteMembers>
+std::string encode_with(BatchGetItemAnswer&& answer, WriteMembers write_members) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_object();
@@ -139,11 +140,44 @@ std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request) {
     json.end_array();
   }
   json.end_object().key("UnprocessedKeys").begin_object();
-  for (const auto& left : answer.unprocessed) write_unprocessed(json, left, *request.object("RequestItems"));
+  for (const auto& left : answer.unprocessed) {
+    json.key(left.table).begin_object().key("Keys").begin_array();
+    for (const auto& key : left.keys) json.item(key);
+    json.end_array();
+    write_members(json, left);
+    json.end_object();
+  }
   json.end_object();
   write_capacity(json, answer.capacity);
   json.end_object();
   return body;
+}
+
+}  // namespace
+
+std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request) {
+  return encode_with(std::move(answer), [&](value::JsonWriter& json, const TableKeys& left) {
+    const auto tables = request.object("RequestItems");
+    const auto asked = tables ? tables->object(left.table) : std::nullopt;
+    if (!asked) return;
+    for (const std::string_view name :
+         {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
+      if (const auto text = asked->text(name)) json.key(name).raw(*text);
+    }
+  });
+}
+
+std::string encode(BatchGetItemAnswer&& answer) {
+  return encode_with(std::move(answer), [](value::JsonWriter& json, const TableKeys& left) {
+    if (left.projection) {
+      expr::Unbinder unbinder;
+      json.key("ProjectionExpression").string(unbinder.text(*left.projection));
+      json.key("ExpressionAttributeNames").begin_object();
+      for (const auto& [placeholder, name] : unbinder.names()) json.key(placeholder).string(name);
+      json.end_object();
+    }
+    if (left.consistent) json.key("ConsistentRead").boolean(true);
+  });
 }
 
 }  // namespace stator::api

@@ -24,7 +24,7 @@ Result<BatchWrite> decode_write(const JsonMembers& json) {
   }
   BatchWrite write;
   write.is_put = put.has_value();
-  write.item = TRY(value::decode_item(put ? *put->element("Item") : *erase->element("Key")));
+  write.item = TRY(put ? put->item("Item") : erase->item("Key"));
   if (write.is_put) TRY(check_put_size(write.item));
   return write;
 }
@@ -108,7 +108,16 @@ void run(CallContext call, BatchWriteItemRequest request, Done<BatchWriteItemAns
 std::string encode(const BatchWriteItemAnswer& answer) {
   std::string body;
   value::JsonWriter json(body);
-  json.begin_object().key("UnprocessedItems").begin_object().end_object();
+  json.begin_object().key("UnprocessedItems").begin_object();
+  for (const auto& [table, writes] : answer.unprocessed) {
+    json.key(table).begin_array();
+    for (const auto& [is_put, item] : writes) {
+      json.begin_object().key(is_put ? "PutRequest" : "DeleteRequest").begin_object();
+      json.key(is_put ? "Item" : "Key").item(item).end_object().end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
   write_reports(json, answer);
   json.end_object();
   return body;

@@ -12,7 +12,7 @@ namespace stator::api {
 Result<GetItemRequest> decode(As<GetItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
   GetItemRequest request;
-  request.key = TRY(value::decode_item(*json.element("Key")));
+  request.key = TRY(json.item("Key"));
   request.projection = TRY(decode_projection(json, cache));
   request.table = json.string("TableName").value_or("");
   request.consistent = json.boolean("ConsistentRead").value_or(false);
@@ -22,10 +22,18 @@ Result<GetItemRequest> decode(As<GetItemRequest>, const JsonMembers& json, expr:
 
 Result<void> check(const GetItemRequest& request) { return value::check_well_formed(request.key); }
 
+Result<storage::ReadWish> wish_of(CallContext& call, const GetItemRequest& request) {
+  const auto table = TRY(find_table(call, request.table));
+  TRY(engine::check_key(*table, request.key));
+  storage::ReadWish wish;
+  wish.keys.push_back(engine::item_key(*table, request.key));
+  return wish;
+}
+
 Result<GetItemAnswer> run(CallContext& call, const GetItemRequest& request) {
   const auto table = TRY(find_table(call, request.table));
   TRY(engine::check_key(*table, request.key));
-  auto image = TRY(call.engine().get(*table, request.key));
+  auto image = TRY(call.get(*table, request.key));
   GetItemAnswer answer;
   if (request.capacity != CapacityDetail::None) {
     CapacityReport report(table);

@@ -13,10 +13,8 @@
 #include "stator/expr/update.h"
 #include "stator/value/attribute_value.h"
 
-// The operations on items as types: what each is asked, and what it answers.
-//
-// A request holds expressions that are bound: text and placeholders exist on a wire only.  Names of tables may be ARNs.
-// What is left out has the meaning that it has in DynamoDB.
+// The operations on items as types: requests and answers.  A request holds expressions that are bound: text and
+// placeholders exist on a wire only.  Names of tables may be ARNs. An absent member means the same as in DynamoDB.
 namespace stator::api {
 
 enum class ReturnValues : std::uint8_t { None, AllOld, UpdatedOld, AllNew, UpdatedNew };
@@ -26,7 +24,7 @@ enum class CapacityDetail : std::uint8_t { None, Total, Indexes };
 // A transaction costs twice as much of the table, but not of its indexes, and says which kind of unit it was.
 enum class CapacityKind : std::uint8_t { Plain, TransactionalRead, TransactionalWrite };
 
-// What a request consumed of one table.
+// The capacity that a request consumed of one table.
 struct ConsumedCapacity {
   struct Breakdown {
     double table = 0;
@@ -63,7 +61,7 @@ struct WriteItemAnswer {
   std::optional<ConsumedCapacity> capacity;
   std::optional<ItemCollectionMetrics> collection;
 };
-// What the answer to a write shall hold beside its attributes.
+// Reports that the answer to a write contains beside its attributes.
 struct WriteReports {
   CapacityDetail capacity = CapacityDetail::None;
   bool collection_metrics = false;
@@ -86,7 +84,7 @@ struct UpdateItemRequest {
   ReturnValues return_values = ReturnValues::None;
   bool return_item_on_failure = false;
   WriteReports reports = {};
-  bool legacy = false;  // it came as AttributeUpdates, whose error has a text of its own
+  bool legacy = false;  // given as AttributeUpdates, whose error has its own text
 };
 struct DeleteItemRequest {
   using Answer = WriteItemAnswer;
@@ -106,12 +104,12 @@ struct PageAnswer {
   std::optional<value::Item> last_key;  // there is more behind it
   std::optional<ConsumedCapacity> capacity;
 };
-// What Query and Scan have in common.
+// Members that Query and Scan have in common.
 struct PageRequest {
   std::string table;
   std::optional<std::string> index = {};
   std::optional<expr::Condition> filter = {};
-  bool legacy_filter = false;  // it came as QueryFilter or ScanFilter, whose errors name these
+  bool legacy_filter = false;  // given as QueryFilter or ScanFilter; errors name these
   std::optional<expr::Projection> projection = {};
   Selection select = Selection::Unset;
   bool consistent = false;
@@ -131,7 +129,7 @@ struct ScanRequest {
   std::uint32_t segment = 0, segments = 1;
 };
 
-// Maps from tables to what is asked of them, or answered, keep the request's order.
+// Maps from tables to their part of a request or an answer keep the request's order.
 struct TableKeys {
   std::string table;
   std::vector<value::Item> keys;
@@ -161,7 +159,7 @@ struct TableWrites {
   std::string table;
   std::vector<Write> writes;
 };
-// What the answers to several writes have in common.
+// Members that the answers to several writes have in common.
 struct SeveralWritesAnswer {
   std::vector<ConsumedCapacity> capacity;
   std::vector<std::pair<std::string, std::vector<ItemCollectionMetrics>>> collections;  // by table

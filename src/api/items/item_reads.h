@@ -8,14 +8,14 @@
 #include "stator/expr/cache.h"
 #include "stator/expr/projection.h"
 
-// What the operations that read single items have in common.
+// Functions shared by the operations that read single items.
 namespace stator::api {
 
 // ProjectionExpression, or AttributesToGet in its place.  Errors: Validation.
 Result<std::optional<expr::Projection>> decode_projection(const JsonMembers& json, expr::Cache& cache);
 
-// An item that exists, or what a projection leaves of it, as bytes: attributes take many times as much, and an answer
-// may hold a hundred items.  Errors: Corruption.
+// An item that exists, or its projection, as bytes: attributes take many times as much memory, and an answer may hold a
+// hundred items.  Errors: Corruption.
 Result<value::StoredItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection);
 
 }  // namespace stator::api

@@ -7,6 +7,8 @@
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/json/expressions.h"
 #include "stator/api/json/item_names.h"
+#include "stator/api/json/legacy.h"
+#include "stator/api/tables/table_name.h"
 #include "stator/engine/item_rules.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
@@ -17,7 +19,7 @@ namespace {
 using engine::ActionOutcome;
 using engine::WriteAction;
 
-// What the answer needs of an action that the engine has taken.
+// The parts of an action that the answer needs after the engine has taken the action.
 struct Written {
   engine::TablePtr table;
   std::optional<expr::Update> update;
@@ -116,6 +118,17 @@ Result<WriteExpressions> bind_write_expressions(const JsonMembers& request, bool
   return bound;
 }
 
+Result<WriteExpressions> decode_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache) {
+  WriteExpressions older;
+  if (is_update) older.update = TRY(legacy_updates(request));
+  older.legacy = older.update.has_value();
+  older.condition = TRY(legacy_expected(request));
+  auto bound = TRY(bind_write_expressions(request, is_update, cache));
+  if (bound.update) older.update = std::move(bound.update);
+  if (bound.condition) older.condition = std::move(bound.condition);
+  return older;
+}
+
 Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
                                      const std::optional<expr::Update>& update) {
   const auto check_one = [](const auto& expression) -> Result<void> {
@@ -165,15 +178,36 @@ Result<void> check_against_table(const WriteAction& action) {
   return {};
 }
 
-void run_write(CallContext call, Result<WriteAction> action, const WriteReturns& returns, Done<WriteItemAnswer> done) {
-  if (!action) return done(call, to_fault(action.error()));
-  Written written{.table = action->table, .update = action->update, .partition = {}};
+namespace {
+
+// All that the table demands of an action that is alone, in the order of its operation.
+Result<void> check_alone(const WriteAction& action) {
+  const auto& table = *action.table;
+  const bool is_put = action.kind == WriteAction::Kind::Put;
+  TRY(is_put ? engine::check_item(table, action.item) : engine::check_key(table, action.item));
+  if (action.update) TRY(engine::check_scalar_keys(table, action.update->nested_attributes()));
+  if (action.condition) TRY(engine::check_scalar_keys(table, action.condition->nested_attributes()));
+  if (!action.update) return {};
+  TRY(check_keys_untouched(table, *action.update));
+  const bool is_too_large = !action.legacy && action.update->charged_bytes() > value::kMaxItemSizeBytes;
+  return is_too_large ? value::update_size_error() : Result<void>();
+}
+
+}  // namespace
+
+void run_write(CallContext call, const std::string& table, WriteAction action, const WriteReturns& returns,
+               Done<WriteItemAnswer> done) {
+  auto found = find_table(call, table);
+  if (!found) return done(call, to_fault(found.error()));
+  action.table = std::move(*found);
+  if (const auto checked = check_alone(action); !checked) return done(call, to_fault(checked.error()));
+  Written written{.table = action.table, .update = action.update, .partition = {}};
   if (returns.reports.collection_metrics) {
-    written.partition = *action->item.find(action->table->keys.partition[0].name);
+    written.partition = *action.item.find(action.table->keys.partition[0].name);
   }
   engine::WriteRequest request;
   request.memory = call.write_memory();
-  request.actions.push_back(std::move(*action));
+  request.actions.push_back(std::move(action));
   auto& engine = call.engine();
   engine.write(std::move(request), [call = std::move(call), written = std::move(written), returns,
                                     done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {

@@ -6,7 +6,7 @@
 #include "stator/api/functions.h"
 #include "stator/engine/item_write.h"
 
-// What the operations that write items have in common.
+// Functions shared by the operations that write items.
 namespace stator::api {
 
 ReturnValues return_values(const JsonMembers& request);
@@ -18,10 +18,13 @@ bool returns_item_on_failure(const JsonMembers& request);
 struct WriteExpressions {
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;
+  bool legacy = false;  // the update came as AttributeUpdates
 };
 Result<WriteExpressions> bind_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache);
+// The same with the older parameters (Expected, AttributeUpdates), which one write alone may have instead.
+Result<WriteExpressions> decode_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache);
 
-// What values that were made in this process have to be: see value::check_well_formed().  Errors: Validation.
+// Checks values that were made in this process: see value::check_well_formed().  Errors: Validation.
 Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
                                      const std::optional<expr::Update>& update = {});
 
@@ -34,7 +37,7 @@ Result<void> check_keys_untouched(const engine::Table& table, const expr::Update
 // All that an action's table demands of it, in the order of a transaction.  Errors: Validation.
 Result<void> check_against_table(const engine::WriteAction& action);
 
-// What the answer to one write shall hold.
+// The parts that the answer to one write contains.
 struct WriteReturns {
   ReturnValues values = ReturnValues::None;
   bool item_on_failure = false;
@@ -52,8 +55,8 @@ void decode_returns(const JsonMembers& json, Decoded& request) {
   request.reports = write_reports(json);
 }
 
-// Hands the action to the engine and answers with what comes back; or with the error in its place.
-void run_write(CallContext call, Result<engine::WriteAction> action, const WriteReturns& returns,
+// Carries out an action on the table of that name, and answers with the outcome.
+void run_write(CallContext call, const std::string& table, engine::WriteAction action, const WriteReturns& returns,
                Done<WriteItemAnswer> done);
 
 // Of the collections of these partitions, which go with `tables`; only of tables that have local indexes.

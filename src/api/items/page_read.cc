@@ -13,7 +13,7 @@
 #include "stator/api/json/legacy.h"
 #include "stator/api/tables/table_name.h"
 #include "stator/engine/capacity.h"
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/item_rules.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
@@ -185,19 +185,21 @@ Result<PageRead> open_page(CallContext& call, const PageRequest& page) {
   return read;
 }
 
-Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const PageRead& read,
-                               engine::RangeRead range) {
+void limit_page(engine::RangeRead& range, const PageRequest& page, const PageRead& read) {
   range.limit = page.limit;
-  if (read.filter) {
-    const auto bound = filter_bound(*read.filter);
-    range.limit = std::min(range.limit.value_or(bound), bound);
-  }
+  if (!read.filter) return;
+  const auto bound = filter_bound(*read.filter);
+  range.limit = std::min(range.limit.value_or(bound), bound);
+}
+
+Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const PageRead& read,
+                               const engine::RangeRead& range) {
   PageAnswer answer;
   answer.items = call.no_items();
   answer.with_items = page.select != Selection::Count;
   const bool keeps = answer.with_items && answer.items.has_values();
   const bool projects = page.projection && answer.with_items;
-  const auto snapshot = call.engine().snapshot();
+  const auto snapshot = call.snapshot();
   AnswerGrowth growth(call);
   PageReader reader(
       read, *snapshot,
@@ -248,9 +250,9 @@ std::string encode(PageAnswer&& answer) {
 }
 
 Result<std::optional<value::Item>> decode_start_key(const JsonMembers& request) {
-  const auto json = request.element("ExclusiveStartKey");
-  if (!json) return std::optional<value::Item>();
-  auto key = value::decode_item(*json);
+  constexpr std::string_view kMember = "ExclusiveStartKey";
+  if (!request.has(kMember)) return std::optional<value::Item>();
+  auto key = request.item(kMember);
   if (!key) {
     // The service puts its preface before some of these texts and not before others.
     const auto& text = key.error().message;

@@ -7,14 +7,14 @@
 #include "stator/api/functions.h"
 #include "stator/engine/range_read.h"
 
-// What Query, Scan and SELECT have in common: a page of items from a table or an index, filtered and counted.
+// Shared by Query, Scan and SELECT: a page of items from a table or an index, filtered and counted.
 namespace stator::api {
 
 // The table or index that a page is read from, and the filter.
 struct PageRead {
   engine::ReadTarget target;
   std::optional<expr::Condition> filter;
-  bool fetch_from_table = false;  // a local index lacks what is asked for
+  bool fetch_from_table = false;  // a local index lacks a requested attribute
   bool consistent = false;
 };
 
@@ -32,7 +32,7 @@ class PageReader {
   // One item, from the table.
   Result<void> read(const value::StoredItemView& stored);
 
-  // What fetching from the table cost.
+  // The cost of fetching from the table.
   double fetched_units() const { return fetched_units_; }
 
  private:
@@ -84,14 +84,16 @@ Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::It
                                 std::string_view legacy_filter, expr::Cache& cache);
 // ExclusiveStartKey.  Errors: Validation.
 Result<std::optional<value::Item>> decode_start_key(const JsonMembers& json);
-// What decoding has made sure of.  Errors: Validation.
+// The checks that decoding makes for JSON.  Errors: Validation.
 Result<void> check_page(const PageRequest& page);
 
-// The table or index to read, with what depends on it checked: consistent reads, Select, projected attributes.
+// The table or index to read. Checks the parameters that depend on it: consistent reads, Select, projected attributes.
 // Errors: Validation, ResourceNotFound.
 Result<PageRead> open_page(CallContext& call, const PageRequest& page);
-// Reads the range and answers with it.
+// How many items the page looks at.
+void limit_page(engine::RangeRead& range, const PageRequest& page, const PageRead& read);
+// Reads the range, which has its limit, and answers with it.
 Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const PageRead& read,
-                               engine::RangeRead range);
+                               const engine::RangeRead& range);
 
 }  // namespace stator::api

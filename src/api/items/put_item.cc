@@ -1,8 +1,5 @@
 #include "stator/api/items/item_writes.h"
 #include "stator/api/json/expressions.h"
-#include "stator/api/json/legacy.h"
-#include "stator/api/tables/table_name.h"
-#include "stator/engine/item_rules.h"
 #include "stator/value/well_formed.h"
 
 namespace stator::api {
@@ -11,13 +8,12 @@ Result<PutItemRequest> decode(As<PutItemRequest>, const JsonMembers& json, expr:
   TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
   PutItemRequest request;
   request.table = json.string("TableName").value_or("");
-  request.item = TRY(value::decode_item(*json.element("Item")));
+  request.item = TRY(json.item("Item"));
   decode_returns(json, request);
   TRY(check_returns_old(request.return_values));
   TRY(check_put_size(request.item));
-  request.condition = TRY(legacy_expected(json));
-  auto bound = TRY(bind_write_expressions(json, false, cache));
-  if (bound.condition) request.condition = std::move(bound.condition);
+  auto expressions = TRY(decode_write_expressions(json, false, cache));
+  request.condition = std::move(expressions.condition);
   return request;
 }
 
@@ -29,18 +25,11 @@ Result<void> check(const PutItemRequest& request) {
 }
 
 void run(CallContext call, PutItemRequest request, Done<WriteItemAnswer> done) {
-  const auto plan = [&]() -> Result<engine::WriteAction> {
-    engine::WriteAction action;
-    action.kind = engine::WriteAction::Kind::Put;
-    action.table = TRY(find_table(call, request.table));
-    action.item = std::move(request.item);
-    action.condition = std::move(request.condition);
-    TRY(engine::check_item(*action.table, action.item));
-    if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
-    return action;
-  };
-  auto action = plan();
-  run_write(std::move(call), std::move(action), returns_of(request), std::move(done));
+  engine::WriteAction action;
+  action.kind = engine::WriteAction::Kind::Put;
+  action.item = std::move(request.item);
+  action.condition = std::move(request.condition);
+  run_write(std::move(call), request.table, std::move(action), returns_of(request), std::move(done));
 }
 
 }  // namespace stator::api

@@ -70,17 +70,44 @@ Result<void> check(const QueryRequest& request) {
   return check_page(request.page);
 }
 
-Result<PageAnswer> run(CallContext& call, const QueryRequest& request) {
-  const auto& page = request.page;
-  const auto read = TRY(open_page(call, page));
+namespace {
+
+struct OpenQuery {
+  PageRead read;
   engine::RangeRead range;
-  range.range = TRY(engine::query_range(read.target, request.condition));
+};
+
+Result<OpenQuery> open_query(CallContext& call, const QueryRequest& request) {
+  const auto& page = request.page;
+  OpenQuery query{.read = TRY(open_page(call, page)), .range = {}};
+  const auto& target = query.read.target;
+  auto& range = query.range;
+  range.range = TRY(engine::query_range(target, request.condition));
   if (!request.ascending) range.direction = storage::Direction::Backward;
-  if (page.start) range.start_after = TRY(check_start(read.target, range.range, request.condition, *page.start));
+  if (page.start) range.start_after = TRY(check_start(target, range.range, request.condition, *page.start));
   if (page.filter) {
-    TRY(check_filter(read.target, *page.filter, page.legacy_filter ? "QueryFilter" : "Filter Expression"));
+    TRY(check_filter(target, *page.filter, page.legacy_filter ? "QueryFilter" : "Filter Expression"));
   }
-  return answer_page(call, page, read, std::move(range));
+  limit_page(range, page, query.read);
+  return query;
+}
+
+}  // namespace
+
+Result<storage::ReadWish> wish_of(CallContext& call, const QueryRequest& request) {
+  const auto query = TRY(open_query(call, request));
+  if (query.read.fetch_from_table) return Error{ErrorCode::Busy, "items are fetched one by one"};
+  auto range = engine::rest_of(query.range);
+  if (!range.end.empty() && range.begin >= range.end) return Error{ErrorCode::Busy, "there is nothing to read"};
+  return storage::ReadWish{.keys = {},
+                           .entries = storage::ReadWish::Entries{.range = std::move(range),
+                                                                 .direction = query.range.direction,
+                                                                 .most = query.range.limit.value_or(UINT64_MAX)}};
+}
+
+Result<PageAnswer> run(CallContext& call, const QueryRequest& request) {
+  auto query = TRY(open_query(call, request));
+  return answer_page(call, request.page, query.read, query.range);
 }
 
 }  // namespace stator::api

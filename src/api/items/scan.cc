@@ -65,7 +65,8 @@ Result<PageAnswer> run(CallContext& call, const ScanRequest& request) {
     }
     range.start_after = std::move(key);
   }
-  return answer_page(call, request.page, read, std::move(range));
+  limit_page(range, request.page, read);
+  return answer_page(call, request.page, read, range);
 }
 
 }  // namespace stator::api

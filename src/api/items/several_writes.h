@@ -7,7 +7,7 @@
 
 namespace stator::api {
 
-// What the answer to several writes needs of them after the engine has taken them.
+// The parts of several writes that the answer needs after the engine has taken the writes.
 class SeveralWrites {
  public:
   SeveralWrites(const std::vector<engine::WriteAction>& actions, const WriteReports& reports);

@@ -21,37 +21,38 @@ Result<TransactGet> decode_get(const JsonMembers& item, expr::Cache& cache) {
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
   TransactGet get;
   get.table = body->string("TableName").value_or("");
-  get.key = TRY(value::decode_item(*body->element("Key")));
+  get.key = TRY(body->item("Key"));
   TRY(check_expression_parameters(*body, {.expressions = {"ProjectionExpression"}, .legacy = {}}));
   get.projection = TRY(decode_projection(*body, cache));
   return get;
 }
 
 // The tables of the gets, in their order; or why the transaction is cancelled.
-Result<std::vector<engine::TablePtr>> find_tables_of(CallContext& call, const TransactGetItemsRequest& request,
-                                                     std::optional<Fault>& canceled) {
+Result<std::vector<engine::TablePtr>, Fault> find_tables_of(CallContext& call, const TransactGetItemsRequest& request) {
   std::vector<engine::TablePtr> tables;
   std::vector<CancellationReason> reasons(request.gets.size());
   std::unordered_set<engine::KeyBytes> seen;
   bool wrong = false;
   for (std::size_t i = 0; i < request.gets.size(); ++i) {
     const auto& get = request.gets[i];
-    const auto& table = *tables.emplace_back(TRY(find_table(call, get.table)));
+    auto found = find_table(call, get.table);
+    if (!found) return to_fault(found.error());
+    const auto& table = *tables.emplace_back(std::move(*found));
     if (const auto checked = engine::check_key(table, get.key); !checked) {
       reasons[i] = {.code = "ValidationError", .message = checked.error().message};
       wrong = true;
     } else if (!seen.insert(engine::item_key(table, get.key)).second) {
-      return validation_error("Transaction request cannot include multiple operations on one item");
+      return to_fault(validation_error("Transaction request cannot include multiple operations on one item"));
     }
   }
-  if (wrong) canceled = transaction_canceled(std::move(reasons));
+  if (wrong) return transaction_canceled(std::move(reasons));
   return tables;
 }
 
 Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItemsRequest& request,
                                         const std::vector<engine::TablePtr>& tables) {
   // One snapshot: all of the items as they were at one moment.
-  const auto snapshot = call.engine().snapshot();
+  const auto snapshot = call.snapshot();
   TransactGetItemsAnswer answer;
   CapacityReports reports(CapacityKind::TransactionalRead);
   std::size_t bytes = 0, read_bytes = 0, body_bytes = 0;
@@ -85,12 +86,19 @@ Result<void> check(const TransactGetItemsRequest& request) {
   return check_transaction_count(request.gets.size());
 }
 
+Result<storage::ReadWish> wish_of(CallContext& call, const TransactGetItemsRequest& request) {
+  const auto tables = find_tables_of(call, request);
+  if (!tables) return Error{ErrorCode::Busy, "the transaction is refused when it is run"};
+  storage::ReadWish wish;
+  for (std::size_t i = 0; i < tables->size(); ++i) {
+    wish.keys.push_back(engine::item_key(*(*tables)[i], request.gets[i].key));
+  }
+  return wish;
+}
+
 Result<TransactGetItemsAnswer, Fault> run(CallContext& call, const TransactGetItemsRequest& request) {
-  std::optional<Fault> canceled;
-  const auto tables = find_tables_of(call, request, canceled);
-  if (!tables) return to_fault(tables.error());
-  if (canceled) return std::move(*canceled);
-  auto answer = read_all(call, request, *tables);
+  const auto tables = TRY(find_tables_of(call, request));
+  auto answer = read_all(call, request, tables);
   if (!answer) return to_fault(answer.error());
   return std::move(*answer);
 }

@@ -36,7 +36,7 @@ Result<TransactWriteItem> decode_item(const JsonMembers& json, expr::Cache& cach
   const bool is_update = item.kind == Kind::Update;
   item.table = body->string("TableName").value_or("");
   item.return_item_on_failure = returns_item_on_failure(*body);
-  item.item = TRY(value::decode_item(*body->element(item.kind == Kind::Put ? "Item" : "Key")));
+  item.item = TRY(body->item(item.kind == Kind::Put ? "Item" : "Key"));
   if (item.kind == Kind::Put) TRY(check_put_size(item.item));
   TRY(check_expression_parameters(
       *body, is_update ? ExpressionParameters{.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {}}
@@ -75,7 +75,7 @@ WriteAction::Kind kind_of(Kind kind) {
   return WriteAction::Kind::Put;
 }
 
-// What is wrong with one item, which cancels the transaction.
+// The error of one item. It cancels the transaction.
 struct BadItem {
   std::size_t place;
   Error error;
@@ -117,15 +117,15 @@ Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const Js
   TransactWriteItemsRequest request{.items = {}, .reports = write_reports(json)};
   for (const auto& item : json.objects("TransactItems")) request.items.push_back(TRY(decode_item(item, cache)));
   if (const auto text = json.string("ClientRequestToken")) {
-    const auto asked = value::json_text(*json.element("TransactItems"));
-    request.token = {.text = std::string(*text), .fingerprint = fingerprint_of(asked)};
+    const auto asked = json.text("TransactItems");
+    request.token = {.text = std::string(*text), .fingerprint = fingerprint_of(*asked)};
   }
   return request;
 }
 
 // Beside what the values have to be, what the shape of TransactWriteItems demands.
 Result<void> check(const TransactWriteItemsRequest& request) {
-  TRY(check_token(request.token));
+  TRY(check_token("TransactWriteItems", request.token));
   TRY(check_transaction_count(request.items.size()));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     const auto& item = request.items[i];

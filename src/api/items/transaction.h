@@ -7,7 +7,7 @@
 #include "stator/api/reply.h"
 #include "stator/engine/item_write.h"
 
-// What the transactional operations have in common.
+// Functions shared by the transactional operations.
 namespace stator::api {
 
 inline constexpr std::size_t kMaxTransactItems = 100;
@@ -29,7 +29,7 @@ Fault transaction_failed(const Error& error, std::size_t items);
 // out of the outcome.
 std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
 
-// How many bytes of JSON those items are.
+// The size of those items as JSON, in bytes.
 std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
 
 }  // namespace stator::api

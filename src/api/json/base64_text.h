@@ -9,7 +9,7 @@ namespace stator::api {
 // Without the = at its end, two at most.
 std::string_view without_padding(std::string_view text);
 bool is_base64(std::string_view text);
-// What the service says of a text that is none.
+// The service's error for a text that is not base64.
 std::string base64_error(std::string_view text);
 
 }  // namespace stator::api

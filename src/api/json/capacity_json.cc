@@ -13,11 +13,7 @@ void write_units(value::JsonWriter& json, CapacityKind kind, double units) {
   if (kind == CapacityKind::TransactionalWrite) json.key("WriteCapacityUnits").real(units);
 }
 
-double units_in(const JsonMembers& json) {
-  const auto units = json.element("CapacityUnits");
-  double number = 0;
-  return units && units->get(number) ? number : 0;
-}
+double units_in(const JsonMembers& json) { return json.number("CapacityUnits").value_or(0); }
 
 void read_indexes(const JsonMembers& json, std::string_view name, Indexes& indexes) {
   const auto all = json.object(name);

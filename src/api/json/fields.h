@@ -187,7 +187,7 @@ class FieldReader {
         if (!read(element, list.emplace_back())) return false;
       }
       out = std::move(list);
-    } else if constexpr (requires { unreadable_json(out); }) {  // of several, those that can be read are good
+    } else if constexpr (requires { unreadable_json(out); }) {  // one unreadable element does not spoil the others
       if (!read_object(json, out)) unreadable_json(out) = value::json_text(json);
     } else {
       if (!json.is_object()) return false;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/base/result.h"
+#include "stator/value/attribute_value.h"
 #include "stator/value/json.h"
 
 namespace stator::api {
@@ -21,14 +23,24 @@ class JsonMembers {
   std::optional<std::int64_t> integer(std::string_view name) const;
   std::optional<bool> boolean(std::string_view name) const;
   std::optional<JsonMembers> object(std::string_view name) const;
-  std::optional<value::JsonArray> array(std::string_view name) const;
-  // The members of a list; none when it is absent.
-  std::vector<value::JsonElement> elements(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
+  std::vector<std::string_view> strings(std::string_view name) const;  // those of a list; none when it is absent
   std::vector<JsonMembers> objects(std::string_view name) const;
-  std::optional<value::JsonElement> element(std::string_view name) const;
+  // The value, the item, or the list of them, that a member holds; the member is there.  Errors: Validation.
+  Result<value::AttributeValue> attribute(std::string_view name) const;
+  Result<value::Item> item(std::string_view name) const;
+  Result<std::vector<value::AttributeValue>> attributes(std::string_view name) const;
+  Result<std::vector<value::Item>> items(std::string_view name) const;
+  // The JSON of the member, without white space.
+  std::optional<std::string> text(std::string_view name) const;
   value::JsonObject json() const { return object_; }
 
  private:
+  friend class FieldReader;  // reads each member by the type that is wanted
+
+  std::optional<value::JsonElement> element(std::string_view name) const;
+  std::vector<value::JsonElement> elements(std::string_view name) const;
+
   value::JsonObject object_;
 };
 

@@ -77,12 +77,6 @@ Result<void> check_comparison(const Comparison& comparison) {
   return {};
 }
 
-Result<std::vector<AttributeValue>> read_values(const JsonMembers& condition, std::string_view parameter) {
-  std::vector<AttributeValue> values;
-  for (const auto& json : condition.elements(parameter)) values.push_back(TRY(value::decode_value(json)));
-  return values;
-}
-
 Result<void> check_count(const JsonMembers& conditions, std::string_view parameter) {
   const auto count = conditions.json().size();
   if (count <= kMaxConditions) return {};
@@ -98,7 +92,7 @@ Result<std::vector<Comparison>> read_conditions(const JsonMembers& conditions, s
     if (!json.get(object)) continue;
     const JsonMembers condition(object);
     Comparison comparison{std::string(attribute), &find_operator(*condition.string("ComparisonOperator")), {}};
-    comparison.arguments = TRY(read_values(condition, "AttributeValueList"));
+    comparison.arguments = TRY(condition.attributes("AttributeValueList"));
     TRY(check_comparison(comparison));
     comparisons.push_back(std::move(comparison));
   }
@@ -115,14 +109,14 @@ Result<Comparison> read_expected(std::string_view attribute, const JsonMembers& 
   const auto exists = expected.boolean("Exists");
   if (has_list && has_value) return error("Value and AttributeValueList cannot be used together");
   Comparison comparison{std::string(attribute), nullptr, {}};
-  if (has_value) comparison.arguments.push_back(TRY(value::decode_value(*expected.element("Value"))));
+  if (has_value) comparison.arguments.push_back(TRY(expected.attribute("Value")));
   if (const auto op = expected.string("ComparisonOperator")) {
     comparison.op = &find_operator(*op);
     if (exists) return error("Exists and ComparisonOperator cannot be used together");
     if (!has_list && !has_value && comparison.op->min_arguments > 0) {
       return error(fmt::format("Value or AttributeValueList must be used with ComparisonOperator: {}", *op));
     }
-    if (has_list) comparison.arguments = TRY(read_values(expected, "AttributeValueList"));
+    if (has_list) comparison.arguments = TRY(expected.attributes("AttributeValueList"));
     TRY(check_comparison(comparison));
     return comparison;
   }
@@ -270,13 +264,12 @@ Result<std::optional<expr::Update>> legacy_updates(const JsonMembers& request) {
     const std::string attribute(name);
     if (attribute.empty()) return invalid("Empty attribute name");
     const auto action = update.string("Action").value_or("PUT");
-    const auto json_value = update.element("Value");
-    if (!json_value) {
+    if (!update.has("Value")) {
       if (action != "DELETE") return invalid("Only DELETE action is allowed when no attribute value is specified");
       tree.action({Action::Section::Remove, tree.path(attribute)});
       continue;
     }
-    auto operand = TRY(value::decode_value(*json_value));
+    auto operand = TRY(update.attribute("Value"));
     const auto type = operand.type();
     const bool is_set = type == Type::SS || type == Type::NS || type == Type::BS;
     if (action == "DELETE") {
@@ -310,9 +303,7 @@ Result<std::optional<expr::Projection>> legacy_projection(const JsonMembers& req
   if (!request.has("AttributesToGet")) return std::optional<expr::Projection>();
   std::vector<expr::Path> paths;
   std::set<std::string_view> seen;
-  for (const auto& json : request.elements("AttributesToGet")) {
-    std::string_view name;
-    if (!json.get(name)) continue;
+  for (const auto name : request.strings("AttributesToGet")) {
     if (name.empty()) return invalid("Empty attribute name");
     if (!seen.insert(name).second) {
       return invalid(fmt::format("Duplicate value in attribute name: {}", name));

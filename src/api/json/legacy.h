@@ -9,8 +9,8 @@
 #include "stator/expr/projection.h"
 #include "stator/expr/update.h"
 
-// The parameters that expressions replaced, turned into what expressions become: the engine knows no difference.
-// Errors: Validation, with DynamoDB's texts.
+// The parameters that are older than expressions, converted to the same types as expressions: the engine sees no
+// difference. Errors: Validation, with DynamoDB's texts.
 namespace stator::api {
 
 // Expected of PutItem, UpdateItem and DeleteItem, with ConditionalOperator; nullopt when there is none.

@@ -23,6 +23,11 @@ Result<void> check_request(const Shape& input, value::JsonElement body) {
   return {};
 }
 
+Result<void> check_request(const Shape& input, std::string_view body) {
+  value::JsonParser parser;
+  return check_request(input, TRY(parser.parse(body)));
+}
+
 std::int64_t integer_of(value::JsonElement number) {
   std::int64_t integer = 0;
   if (number.get(integer)) return integer;

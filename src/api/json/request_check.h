@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "stator/api/json/shape.h"
 #include "stator/base/result.h"
@@ -22,11 +23,10 @@ namespace stator::api {
 //
 // Allocates nothing when nothing is wrong.  Thread-safe.
 Result<void> check_request(const Shape& input, value::JsonElement body);
+// The same for a body that has to be parsed first.
+Result<void> check_request(const Shape& input, std::string_view body);
 
 // A number of an Integer or Long member as the service reads it: rounded down, and held to the range of the type.
 std::int64_t integer_of(value::JsonElement number);
-
-// The error for a text that is neither an ARN nor a good table name; `path` is where it stands, such as "tableName".
-Result<void> check_table_name(std::string_view path, std::string_view name_or_arn);
 
 }  // namespace stator::api

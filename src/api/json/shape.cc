@@ -31,27 +31,27 @@ bool is_hex_groups(std::string_view text) {
 
 }  // namespace
 
-bool matches(Pattern pattern, std::string_view text) {
+bool matches(TextPattern pattern, std::string_view text) {
   switch (pattern) {
-    case Pattern::None: return true;
-    case Pattern::Name: return !text.empty() && std::ranges::all_of(text, is_name);
-    case Pattern::Printable: return !text.empty() && std::ranges::all_of(text, is_printable);
-    case Pattern::Text: return is_text(text);
-    case Pattern::CsvHeader:
+    case TextPattern::None: return true;
+    case TextPattern::Name: return !text.empty() && std::ranges::all_of(text, is_name);
+    case TextPattern::Printable: return !text.empty() && std::ranges::all_of(text, is_printable);
+    case TextPattern::Text: return is_text(text);
+    case TextPattern::CsvHeader:
       return std::ranges::all_of(text, [](char c) { return is_printable(c) && c != '"' && c != ','; });
-    case Pattern::CsvDelimiter:
+    case TextPattern::CsvDelimiter:
       return text.size() == 1 && std::string_view(",;:|\t ").find(text.front()) != std::string_view::npos;
-    case Pattern::NoDollar: return !text.empty() && text.find('$') == text.npos;
-    case Pattern::TwelveDigits: return text.size() == 12 && std::ranges::all_of(text, is_digit);
-    case Pattern::HexGroups: return is_hex_groups(text);
-    case Pattern::Bucket: return is_bucket(text);
+    case TextPattern::NoDollar: return !text.empty() && text.find('$') == text.npos;
+    case TextPattern::TwelveDigits: return text.size() == 12 && std::ranges::all_of(text, is_digit);
+    case TextPattern::HexGroups: return is_hex_groups(text);
+    case TextPattern::Bucket: return is_bucket(text);
   }
   return false;
 }
 
-const Operation* find_operation(std::string_view name) {
+const OperationShape* find_operation(std::string_view name) {
   const auto all = operations();
-  const auto found = std::ranges::lower_bound(all, name, {}, &Operation::name);
+  const auto found = std::ranges::lower_bound(all, name, {}, &OperationShape::name);
   return found != all.end() && found->name == name ? &*found : nullptr;
 }
 

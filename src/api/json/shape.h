@@ -27,7 +27,7 @@ enum class ShapeType : std::uint8_t {
 };
 
 // The regular expressions of the model.
-enum class Pattern : std::uint8_t {
+enum class TextPattern : std::uint8_t {
   None,
   Name,          // letters, digits, '_', '.' and '-'
   Printable,     // printable ASCII
@@ -39,7 +39,7 @@ enum class Pattern : std::uint8_t {
   HexGroups,  // lower-case hexadecimal digits in groups of sixteen
   Bucket,     // an S3 bucket's name
 };
-bool matches(Pattern pattern, std::string_view text);
+bool matches(TextPattern pattern, std::string_view text);
 
 struct Shape;
 
@@ -65,7 +65,7 @@ struct Shape {
 
   std::string_view name = {};
   ShapeType type = ShapeType::Structure;
-  Pattern pattern = Pattern::None;
+  TextPattern pattern = TextPattern::None;
   bool length_first = false;  // report the length before the pattern
   bool quoted = true;         // whether the violation of a constraint of its own is reported with the value
   std::int64_t min = kNoMin;  // of a number's value, of anything else's length
@@ -83,7 +83,7 @@ struct Shape {
   std::string_view printed_extra = {};             // unpublished members, for printing
 
   bool constrained() const {
-    return min != kNoMin || max != kNoMax || pattern != Pattern::None || !enum_values.empty();
+    return min != kNoMin || max != kNoMax || pattern != TextPattern::None || !enum_values.empty();
   }
   // The index of the member, or members.size().
   std::size_t find(std::string_view member) const {
@@ -93,16 +93,16 @@ struct Shape {
   }
 };
 
-struct Operation {
+struct OperationShape {
   std::string_view name;
   std::string_view service;  // the first half of x-amz-target: DynamoDB_20120810 or DynamoDBStreams_20120810
   const Shape* input;
 };
 
 // Every operation of both services, sorted by name.
-std::span<const Operation> operations();
+std::span<const OperationShape> operations();
 // Null when there is no such operation.
-const Operation* find_operation(std::string_view name);
+const OperationShape* find_operation(std::string_view name);
 const Shape* input_shape(std::string_view operation);
 
 }  // namespace stator::api

@@ -27,7 +27,7 @@ inline std::int64_t length_of(std::string_view text) {
 inline bool is_arn(std::string_view text) { return text.starts_with("arn:"); }
 
 inline bool is_table_name(std::string_view text) {
-  return text.size() >= kMinTableName && text.size() <= kMaxTableName && matches(Pattern::Name, text);
+  return text.size() >= kMinTableName && text.size() <= kMaxTableName && matches(TextPattern::Name, text);
 }
 
 inline bool is_table_name_or_arn(std::string_view text) {
@@ -58,7 +58,7 @@ inline bool holds(const Shape& shape, std::string_view text) {
   return !shape.constrained() || (has_length(shape, text) && matches(shape.pattern, text) && in_enum(shape, text));
 }
 
-// Whether a value of the right type keeps the constraints of its own shape, not those of what it contains.
+// Whether a value of the right type keeps the constraints of its own shape. Its members and elements are not checked.
 inline bool holds(const Shape& shape, value::JsonElement json) {
   switch (shape.type) {
     case ShapeType::String: return holds(shape, json.string());

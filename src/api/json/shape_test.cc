@@ -9,7 +9,7 @@ namespace {
 
 TEST(Operations, AreAllOfBothServices) {
   EXPECT_EQ(operations().size(), 66U);
-  EXPECT_TRUE(std::ranges::is_sorted(operations(), {}, &Operation::name));
+  EXPECT_TRUE(std::ranges::is_sorted(operations(), {}, &OperationShape::name));
   ASSERT_NE(find_operation("PutItem"), nullptr);
   EXPECT_EQ(find_operation("PutItem")->service, "DynamoDB_20120810");
   ASSERT_NE(find_operation("GetRecords"), nullptr);
@@ -40,37 +40,37 @@ TEST(Shape, FitsTheWalker) {
   }
 }
 
-TEST(Pattern, MatchesWholeTexts) {
+TEST(TextPattern, MatchesWholeTexts) {
   struct Case {
-    Pattern pattern;
+    TextPattern pattern;
     std::string_view text;
     bool expected;
   };
   for (const auto& [pattern, text, expected] : {
-           Case{Pattern::None, "", true},
-           Case{Pattern::Name, "aZ09_.-", true},
-           Case{Pattern::Name, "", false},
-           Case{Pattern::Name, "a b", false},
-           Case{Pattern::Name, "é", false},
-           Case{Pattern::Printable, "a ~", true},
-           Case{Pattern::Printable, "a\n", false},
-           Case{Pattern::Text, "", true},
-           Case{Pattern::Text, "é\t😀", true},
-           Case{Pattern::Text, "\x01", false},
-           Case{Pattern::CsvHeader, "a b", true},
-           Case{Pattern::CsvHeader, "a,b", false},
-           Case{Pattern::CsvDelimiter, "|", true},
-           Case{Pattern::CsvDelimiter, "||", false},
-           Case{Pattern::NoDollar, "a", true},
-           Case{Pattern::NoDollar, "a$", false},
-           Case{Pattern::TwelveDigits, "123456789012", true},
-           Case{Pattern::TwelveDigits, "12345678901", false},
-           Case{Pattern::HexGroups, "0123456789abcdef", true},
-           Case{Pattern::HexGroups, "0123456789ABCDEF", false},
-           Case{Pattern::HexGroups, "0123456789abcde", false},
-           Case{Pattern::Bucket, "my-bucket.1", true},
-           Case{Pattern::Bucket, "-bucket", false},
-           Case{Pattern::Bucket, "b", false},
+           Case{TextPattern::None, "", true},
+           Case{TextPattern::Name, "aZ09_.-", true},
+           Case{TextPattern::Name, "", false},
+           Case{TextPattern::Name, "a b", false},
+           Case{TextPattern::Name, "é", false},
+           Case{TextPattern::Printable, "a ~", true},
+           Case{TextPattern::Printable, "a\n", false},
+           Case{TextPattern::Text, "", true},
+           Case{TextPattern::Text, "é\t😀", true},
+           Case{TextPattern::Text, "\x01", false},
+           Case{TextPattern::CsvHeader, "a b", true},
+           Case{TextPattern::CsvHeader, "a,b", false},
+           Case{TextPattern::CsvDelimiter, "|", true},
+           Case{TextPattern::CsvDelimiter, "||", false},
+           Case{TextPattern::NoDollar, "a", true},
+           Case{TextPattern::NoDollar, "a$", false},
+           Case{TextPattern::TwelveDigits, "123456789012", true},
+           Case{TextPattern::TwelveDigits, "12345678901", false},
+           Case{TextPattern::HexGroups, "0123456789abcdef", true},
+           Case{TextPattern::HexGroups, "0123456789ABCDEF", false},
+           Case{TextPattern::HexGroups, "0123456789abcde", false},
+           Case{TextPattern::Bucket, "my-bucket.1", true},
+           Case{TextPattern::Bucket, "-bucket", false},
+           Case{TextPattern::Bucket, "b", false},
        }) {
     EXPECT_EQ(matches(pattern, text), expected) << static_cast<int>(pattern) << " " << text;
   }

@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxAttributeName = 65535;
 
 constexpr std::string_view kUnexpectedObject = "Start of structure or map found where not expected";
 constexpr std::string_view kUnexpectedField = "Unexpected field type";
-// What the service's JSON reader says when a list or map of lists or maps holds a scalar.
+// The service's error if a list or map of lists or maps holds a scalar.
 constexpr std::string_view kUnexpectedElement =
     "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "
     "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of "
@@ -72,21 +72,21 @@ std::string scalar_error(ShapeType type, JsonElement json) {
   return fmt::format("{} cannot be converted to {}", token, scalar_name(type));
 }
 
-std::string list_error(JsonElement json, Place place) {
+std::string list_error(JsonElement json, RequestPlace place) {
   if (json.is_object()) return std::string(kUnexpectedObject);
-  return std::string(place == Place::Field ? kUnexpectedField : kUnexpectedElement);
+  return std::string(place == RequestPlace::Field ? kUnexpectedField : kUnexpectedElement);
 }
 
-std::string map_error(std::string_view type, JsonElement json, Place place) {
+std::string map_error(std::string_view type, JsonElement json, RequestPlace place) {
   if (json.is_array()) return fmt::format("Unrecognized collection type {}", type);
-  return std::string(place == Place::Field ? kUnexpectedField : kUnexpectedElement);
+  return std::string(place == RequestPlace::Field ? kUnexpectedField : kUnexpectedElement);
 }
 
-std::string structure_error(std::string_view name, JsonElement json, Place place) {
+std::string structure_error(std::string_view name, JsonElement json, RequestPlace place) {
   if (json.is_array()) {
     return fmt::format("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.{}", name);
   }
-  return std::string(place == Place::Field ? kUnexpectedField : kUnexpectedValue);
+  return std::string(place == RequestPlace::Field ? kUnexpectedField : kUnexpectedValue);
 }
 
 }  // namespace
@@ -96,14 +96,14 @@ bool TypeCheck::structure(const Shape& shape, JsonObject object) {
   for (const auto [name, json] : object) {
     const auto index = shape.find(name);
     if (index == shape.members.size()) continue;
-    // Who reads the request reads one of the two, and must not find another than was checked.
+    // A reader of the request sees only one of two equal members, and it must be the one that was checked here.
     const auto bit = std::uint64_t{1} << index;
     if ((given & bit) != 0) return fail(fmt::format("Duplicate member: {}", name));
     given |= bit;
     if (json.is_null()) continue;
     seen |= bit;
     const auto& member = shape.members[index];
-    if (!value(*member.shape, json, Place::Field)) return false;
+    if (!value(*member.shape, json, RequestPlace::Field)) return false;
     if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.string())) violated_ = true;
     if (!member.empty_text.empty() && is_empty(json)) violated_ = true;
   }
@@ -111,7 +111,7 @@ bool TypeCheck::structure(const Shape& shape, JsonObject object) {
   return true;
 }
 
-bool TypeCheck::value(const Shape& shape, JsonElement json, Place place) {
+bool TypeCheck::value(const Shape& shape, JsonElement json, RequestPlace place) {
   switch (shape.type) {
     case ShapeType::String: {
       std::string_view found;
@@ -140,7 +140,7 @@ bool TypeCheck::value(const Shape& shape, JsonElement json, Place place) {
   return true;
 }
 
-bool TypeCheck::list(const Shape& shape, JsonElement json, Place place) {
+bool TypeCheck::list(const Shape& shape, JsonElement json, RequestPlace place) {
   JsonArray array;
   if (!json.get(array)) return fail(list_error(json, place));
   if (shape.constrained() && !holds(shape, json)) violated_ = true;
@@ -148,14 +148,14 @@ bool TypeCheck::list(const Shape& shape, JsonElement json, Place place) {
     if (element.is_null()) {
       violated_ = true;
       if (shape.element->type == ShapeType::AttributeValue) null_attribute_value_ = true;
-    } else if (!value(*shape.element, element, Place::Element)) {
+    } else if (!value(*shape.element, element, RequestPlace::Element)) {
       return false;
     }
   }
   return true;
 }
 
-bool TypeCheck::map(const Shape& shape, JsonElement json, Place place) {
+bool TypeCheck::map(const Shape& shape, JsonElement json, RequestPlace place) {
   if (shape.element->type == ShapeType::AttributeValue) return attribute_map(json, place, shape.key->max);
   JsonObject object;
   if (!json.get(object)) return fail(map_error(type_name(shape), json, place));
@@ -167,33 +167,33 @@ bool TypeCheck::map(const Shape& shape, JsonElement json, Place place) {
     if (table_names && !tables.insert(key).second) return fail(fmt::format("Duplicate member: {}", key));
     if (element.is_null()) {
       violated_ = true;
-    } else if (!value(*shape.element, element, Place::Element)) {
+    } else if (!value(*shape.element, element, RequestPlace::Element)) {
       return false;
     }
   }
   return true;
 }
 
-bool TypeCheck::attribute_map(JsonElement json, Place place, std::int64_t max_name) {
+bool TypeCheck::attribute_map(JsonElement json, RequestPlace place, std::int64_t max_name) {
   JsonObject object;
   if (!json.get(object)) return fail(map_error(kAttributeMapType, json, place));
   for (const auto [name, element] : object) {
     if (static_cast<std::int64_t>(name.size()) > max_name && length_of(name) > max_name) violated_ = true;
-    if (!attribute_value(element, Place::Element)) return false;
+    if (!attribute_value(element, RequestPlace::Element)) return false;
   }
   return true;
 }
 
 bool TypeCheck::attribute_list(JsonElement json) {
   JsonArray array;
-  if (!json.get(array)) return fail(list_error(json, Place::Field));
+  if (!json.get(array)) return fail(list_error(json, RequestPlace::Field));
   for (const auto element : array) {
-    if (!attribute_value(element, Place::Element)) return false;
+    if (!attribute_value(element, RequestPlace::Element)) return false;
   }
   return true;
 }
 
-bool TypeCheck::attribute_value(JsonElement json, Place place) {
+bool TypeCheck::attribute_value(JsonElement json, RequestPlace place) {
   JsonObject object;
   if (!json.get(object)) {
     if (!json.is_null()) return fail(structure_error("AttributeValue", json, place));
@@ -208,7 +208,7 @@ bool TypeCheck::attribute_value(JsonElement json, Place place) {
         case 'S':
         case 'N': good = text(found); break;
         case 'B': good = blob(found); break;
-        case 'M': good = attribute_map(found, Place::Field, kMaxAttributeName); break;
+        case 'M': good = attribute_map(found, RequestPlace::Field, kMaxAttributeName); break;
         case 'L': good = attribute_list(found); break;
         default: break;
       }
@@ -227,7 +227,7 @@ bool TypeCheck::attribute_value(JsonElement json, Place place) {
 template <typename Check>
 bool TypeCheck::set(JsonElement json, Check check) {
   JsonArray array;
-  if (!json.get(array)) return fail(list_error(json, Place::Field));
+  if (!json.get(array)) return fail(list_error(json, RequestPlace::Field));
   for (const auto member : array) {
     if (member.is_null()) {
       violated_ = true;

@@ -12,7 +12,7 @@ namespace stator::api {
 inline constexpr std::string_view kUnexpectedValue = "Unexpected value type in payload";
 
 // Where a value stands decides the words for a wrong type.
-enum class Place { Field, Element };
+enum class RequestPlace { Field, Element };
 
 // Walks the body once in its own order.  Stops at the first value of a wrong type; of broken constraints it only notes
 // that there are some, so that a good request pays for no bookkeeping.
@@ -26,12 +26,12 @@ class TypeCheck {
   std::string take_error() { return std::move(error_); }
 
  private:
-  bool value(const Shape& shape, value::JsonElement json, Place place);
-  bool list(const Shape& shape, value::JsonElement json, Place place);
-  bool map(const Shape& shape, value::JsonElement json, Place place);
-  bool attribute_value(value::JsonElement json, Place place);
+  bool value(const Shape& shape, value::JsonElement json, RequestPlace place);
+  bool list(const Shape& shape, value::JsonElement json, RequestPlace place);
+  bool map(const Shape& shape, value::JsonElement json, RequestPlace place);
+  bool attribute_value(value::JsonElement json, RequestPlace place);
   bool attribute_list(value::JsonElement json);
-  bool attribute_map(value::JsonElement json, Place place, std::int64_t max_name);
+  bool attribute_map(value::JsonElement json, RequestPlace place, std::int64_t max_name);
   bool text(value::JsonElement json);
   bool blob(value::JsonElement json);
   bool boolean(value::JsonElement json);

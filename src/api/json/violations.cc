@@ -42,6 +42,12 @@ std::string at_least_length(std::int64_t min) {
 std::string at_most_length(std::int64_t max) {
   return fmt::format("Member must have length less than or equal to {}", max);
 }
+std::string at_least_value(std::int64_t min) {
+  return fmt::format("Member must have value greater than or equal to {}", min);
+}
+std::string at_most_value(std::int64_t max) {
+  return fmt::format("Member must have value less than or equal to {}", max);
+}
 std::string match_pattern(std::string_view pattern) {
   return fmt::format("Member must satisfy regular expression pattern: {}", pattern);
 }
@@ -58,7 +64,7 @@ std::string all_constraints(const Shape& shape) {
   };
   if (shape.max != Shape::kNoMax) add(at_most_length(shape.max));
   if (shape.min != Shape::kNoMin) add(at_least_length(shape.min));
-  if (shape.pattern != Pattern::None) add(match_pattern(shape.pattern_text));
+  if (shape.pattern != TextPattern::None) add(match_pattern(shape.pattern_text));
   if (!shape.enum_values.empty()) add(be_of_enum(shape));
   return out + "]";
 }
@@ -186,6 +192,24 @@ Error report(const std::vector<std::string>& violations) {
                                       violations.size() == 1 ? "" : "s", fmt::join(violations, "; ")));
 }
 
+// The violations of one member that is no JSON.
+class MemberViolations {
+ public:
+  MemberViolations(std::string_view path, std::string_view value, bool quoted)
+      : path_(path), value_(value), quoted_(quoted) {}
+
+  void add_if(bool broken, const std::string& constraint) {
+    if (broken)
+      found_.push_back(quoted_ ? violation(value_, path_, constraint) : unquoted_violation(path_, constraint));
+  }
+  Result<void> result() const { return found_.empty() ? Result<void>() : report(found_); }
+
+ private:
+  std::string_view path_, value_;
+  bool quoted_;
+  std::vector<std::string> found_;
+};
+
 void add_table_name(std::vector<std::string>& violations, std::string_view path, std::string_view name) {
   if (is_table_name_or_arn(name)) return;
   const auto add = [&](const std::string& constraint) { violations.push_back(violation(name, path, constraint)); };
@@ -193,7 +217,7 @@ void add_table_name(std::vector<std::string>& violations, std::string_view path,
   const auto length = length_of(name);
   if (length < kMinTableName) add(at_least_length(kMinTableName));
   if (length > kMaxTableName) add(at_most_length(kMaxTableName));
-  if (!matches(Pattern::Name, name)) add(match_pattern(kTableNamePattern));
+  if (!matches(TextPattern::Name, name)) add(match_pattern(kTableNamePattern));
 }
 
 class Explanation {
@@ -388,10 +412,8 @@ void Explanation::own_constraints(const Shape& shape, JsonElement json) {
     case ShapeType::Integer:
     case ShapeType::Long: {
       const auto number = integer_of(json);
-      if (number < shape.min)
-        add_own(shape, json, fmt::format("Member must have value greater than or equal to {}", shape.min));
-      if (number > shape.max)
-        add_own(shape, json, fmt::format("Member must have value less than or equal to {}", shape.max));
+      if (number < shape.min) add_own(shape, json, at_least_value(shape.min));
+      if (number > shape.max) add_own(shape, json, at_most_value(shape.max));
       return;
     }
     case ShapeType::List: return lengths(shape, json, static_cast<std::int64_t>(json.array().size()));
@@ -406,11 +428,35 @@ Error explain_violations(const Shape& input, JsonObject body, bool has_null_attr
   return Explanation().explain(input, body, has_null_attribute_value);
 }
 
-Result<void> check_table_name(std::string_view path, std::string_view name_or_arn) {
-  std::vector<std::string> violations;
-  add_table_name(violations, path, name_or_arn);
-  if (violations.empty()) return {};
-  return report(violations);
+Result<void> check_text(const Shape& shape, std::string_view path, std::string_view text) {
+  if (holds(shape, text)) return {};
+  MemberViolations violations(path, text, shape.quoted);
+  const auto add_pattern = [&] { violations.add_if(!matches(shape.pattern, text), match_pattern(shape.pattern_text)); };
+  const auto length = length_of(text);
+  if (!shape.length_first) add_pattern();
+  violations.add_if(length < shape.min, at_least_length(shape.min));
+  violations.add_if(length > shape.max, at_most_length(shape.max));
+  if (shape.length_first) add_pattern();
+  violations.add_if(!in_enum(shape, text), be_of_enum(shape));
+  return violations.result();
+}
+
+Result<void> check_number(const Shape& shape, std::string_view path, std::int64_t number) {
+  if (within(shape, number)) return {};
+  const auto text = std::to_string(number);
+  MemberViolations violations(path, text, shape.quoted);
+  violations.add_if(number < shape.min, at_least_value(shape.min));
+  violations.add_if(number > shape.max, at_most_value(shape.max));
+  return violations.result();
+}
+
+Result<void> check_list(const Shape& shape, std::string_view path, std::size_t members) {
+  const auto length = static_cast<std::int64_t>(members);
+  if (within(shape, length)) return {};
+  MemberViolations violations(path, {}, false);
+  violations.add_if(length < shape.min, at_least_length(shape.min));
+  violations.add_if(length > shape.max, at_most_length(shape.max));
+  return violations.result();
 }
 
 }  // namespace stator::api

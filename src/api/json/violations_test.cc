@@ -68,15 +68,6 @@ TEST(RequestCheckNames, OlderOperationsHaveOtherWords) {
   });
 }
 
-TEST(RequestCheckNames, CanBeCheckedAlone) {
-  EXPECT_TRUE(check_table_name("tableName", "abc").ok());
-  EXPECT_TRUE(check_table_name("tableName", "arn:aws:dynamodb:us-east-1:1:table/abc").ok());
-  EXPECT_EQ(check_table_name("tableName", "a;").error().message,
-            violations({bad("a;", "tableName", "have length greater than or equal to 3"),
-                        bad("a;", "tableName", kNamePattern)})
-                .substr(std::string_view("Validation: ").size()));
-}
-
 // ---- Constraints, operation by operation
 
 TEST(RequestCheckCreateTable, Constraints) {

@@ -11,7 +11,7 @@
 namespace stator::api {
 namespace {
 
-// What became of one statement.
+// The outcome of one statement.
 struct BatchMember {
   std::optional<Fault> fault;
   engine::TablePtr table;  // none when the statement never got to its table

@@ -172,9 +172,7 @@ Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Js
                                          expr::Cache& /*cache*/) {
   ExecuteTransactionRequest request;
   TRY(read_fields(json, request));
-  if (request.token) {
-    request.token->fingerprint = fingerprint_of(value::json_text(*json.element("TransactStatements")));
-  }
+  if (request.token) request.token->fingerprint = fingerprint_of(*json.text("TransactStatements"));
   return request;
 }
 

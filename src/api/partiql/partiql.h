@@ -11,8 +11,8 @@
 #include "stator/engine/item_write.h"
 #include "stator/expr/partiql/binding.h"
 
-// PartiQL statements as the engine's reads and writes: what ExecuteStatement, BatchExecuteStatement and
-// ExecuteTransaction have in common.
+// PartiQL statements as the engine's reads and writes, for ExecuteStatement, BatchExecuteStatement and
+// ExecuteTransaction.
 namespace stator::api {
 
 // A statement of a request with its parameters, parsed.  Stays where it is: the binding points into it.
@@ -85,7 +85,7 @@ struct StatementWrite {
 // Errors: Validation.  The caller looks at the plan's key_error.
 Result<StatementWrite> plan_write(const BoundStatement& statement, engine::TablePtr table);
 
-// What of a plan its answer needs, once the engine has the action.
+// The parts of a plan that its answer needs after the engine has taken the action.
 struct WriteReturn {
   explicit WriteReturn(const StatementWrite& plan)
       : table(plan.action.table), update(plan.action.update), returning(plan.returning), is_insert(plan.is_insert) {}

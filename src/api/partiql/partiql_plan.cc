@@ -5,7 +5,7 @@
 
 #include "stator/api/items/item_writes.h"
 #include "stator/api/partiql/partiql.h"
-#include "stator/engine/index_entry.h"
+#include "stator/engine/index/index_entry.h"
 #include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
 #include "stator/value/item_size.h"
@@ -57,8 +57,8 @@ class KeyReader {
     return {};
   }
 
-  // What a comparison says about a key attribute: the alternatives, one of which holds; none when it says nothing that
-  // could be looked up.
+  // The key terms in a comparison. There may be several alternatives, one of which is true. Empty if the comparison
+  // gives no term that a read can use.
   Result<std::vector<KeyTerm>> terms(NodeIndex index) const {
     const Node& node = binding_.node(index);
     std::vector<KeyTerm> terms;
@@ -181,16 +181,6 @@ class KeyReader {
       case NodeKind::Greater: return KeyTerm::Op::Greater;
       case NodeKind::GreaterEqual: return KeyTerm::Op::GreaterEqual;
       default: return std::nullopt;
-    }
-  }
-
-  static KeyTerm::Op turned(KeyTerm::Op op) {
-    switch (op) {
-      case KeyTerm::Op::Less: return KeyTerm::Op::Greater;
-      case KeyTerm::Op::LessEqual: return KeyTerm::Op::GreaterEqual;
-      case KeyTerm::Op::Greater: return KeyTerm::Op::Less;
-      case KeyTerm::Op::GreaterEqual: return KeyTerm::Op::LessEqual;
-      default: return op;
     }
   }
 

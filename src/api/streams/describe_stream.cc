@@ -21,7 +21,7 @@ ShardDescription describe_shard(const engine::Shard& shard) {
 
 }  // namespace
 
-Result<void> check(const DescribeStreamRequest& request) { return check_limit(request.limit, kMaxShards); }
+Result<void> check(const DescribeStreamRequest& request) { return check_limit("DescribeStream", request.limit); }
 
 Result<DescribeStreamAnswer> run(CallContext& call, const DescribeStreamRequest& request) {
   const auto snapshot = call.engine().snapshot();

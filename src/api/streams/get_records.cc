@@ -49,7 +49,7 @@ StreamRecord record_of(const Environment& environment, const engine::Table& tabl
 
 }  // namespace
 
-Result<void> check(const GetRecordsRequest& request) { return check_limit(request.limit, kMaxRecords); }
+Result<void> check(const GetRecordsRequest& request) { return check_limit("GetRecords", request.limit); }
 
 Result<GetRecordsAnswer> run(CallContext& call, const GetRecordsRequest& request) {
   auto iterator = TRY(ShardIterator::decode(request.iterator));

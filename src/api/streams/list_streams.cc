@@ -12,7 +12,7 @@ constexpr std::int64_t kMaxStreams = 100;
 
 }  // namespace
 
-Result<void> check(const ListStreamsRequest& request) { return check_limit(request.limit, kMaxStreams); }
+Result<void> check(const ListStreamsRequest& request) { return check_limit("ListStreams", request.limit); }
 
 // The newest stream comes first, so that of a table's streams the one in use does.
 Result<ListStreamsAnswer> run(CallContext& call, const ListStreamsRequest& request) {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "stator/base/clock.h"
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/stream.h"
 
 namespace stator::api {
 

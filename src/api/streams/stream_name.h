@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "stator/api/operation.h"
-#include "stator/engine/stream.h"
+#include "stator/engine/stream/stream.h"
 
 namespace stator::api {
 
@@ -19,7 +19,7 @@ std::string stream_arn(const Environment& environment, const engine::Table& tabl
 // Any region and account.  Errors: Validation.
 Result<StreamName> parse_stream_arn(std::string_view arn);
 
-// The stream of an ARN as the snapshot has it; its table is noted as what the call is about.
+// The stream of an ARN as the snapshot has it. Notes its table as the table of this call.
 // Errors: Validation, ResourceNotFound, Storage, Corruption.
 Result<engine::StreamState> find_stream(CallContext& call, const storage::Snapshot& snapshot, std::string_view arn);
 

@@ -87,7 +87,8 @@ struct StreamRecord {
   std::string version, source, region;
   Change change = {};
   std::optional<Identity> user = {};
-  // A record of a remote endpoint that cannot be read: its JSON.  Of its members, those are there that could be.
+  // The JSON of a record of a remote endpoint that cannot be read. The other members are set as far as they could be
+  // read.
   std::optional<std::string> unreadable = {};
 };
 struct GetRecordsAnswer {

@@ -1,4 +1,4 @@
-// What does not belong to any table: DescribeEndpoints and DescribeLimits.
+// Operations that belong to no table: DescribeEndpoints and DescribeLimits.
 #include <fmt/format.h>
 
 #include "stator/api/functions.h"

@@ -17,7 +17,7 @@ using engine::IndexKind;
 using engine::Table;
 
 constexpr std::size_t kMaxLocalIndexes = 5;
-constexpr std::size_t kMostIndexesRead = 200;  // what is wrong with one is told before their number is, within reason
+constexpr std::size_t kMostIndexesRead = 200;  // their errors are reported before their number, within reason
 constexpr std::string_view kTooManyLocal = "Number of LocalSecondaryIndexes exceeds per-table limit of 5";
 constexpr std::string_view kTooManyGlobal = "GlobalSecondaryIndex count exceeds the per-table limit of 20";
 

@@ -1,5 +1,4 @@
 #include "stator/api/functions.h"
-#include "stator/api/typed_check.h"
 
 namespace stator::api {
 namespace {
@@ -7,8 +6,6 @@ namespace {
 constexpr std::int64_t kMaxNames = 100;
 
 }  // namespace
-
-Result<void> check(const ListTablesRequest& request) { return check_limit(request.limit, kMaxNames); }
 
 Result<ListTablesAnswer> run(CallContext& call, const ListTablesRequest& request) {
   const auto limit = static_cast<std::size_t>(request.limit.value_or(kMaxNames));

@@ -121,9 +121,7 @@ void answer_with_table(CallContext& call, const Table& table, std::string_view s
 Result<engine::TablePtr> find_described_table(CallContext& call, std::string_view name_or_arn) {
   const auto name = TRY(table_name(name_or_arn));
   auto table = call.engine().catalog().find(name);
-  if (table == nullptr) {
-    return Error{ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
-  }
+  if (table == nullptr) return engine::missing_table(name);
   call.about_table(table->name);
   return table;
 }

@@ -7,10 +7,10 @@
 namespace stator::api {
 
 // The table a TableName parameter means: a name, or the ARN of a table in any region and account.
-// Errors: Validation for what can be neither.
+// Errors: Validation for a text that can be neither.
 Result<std::string_view> table_name(std::string_view name_or_arn);
 
-// The table of a request, noted as what the call is about.  Errors: Validation, ResourceNotFound.
+// The table of a request. Notes it as the table of this call.  Errors: Validation, ResourceNotFound.
 Result<engine::TablePtr> find_table(CallContext& call, std::string_view name_or_arn);
 
 // The table a ResourceArn parameter means, in any region and account.  Errors: Validation.

@@ -8,9 +8,8 @@
 #include "stator/base/wall_time.h"
 #include "stator/value/attribute_value.h"
 
-// The operations on tables, their time to live and their tags, and what the account may do, as types.
-//
-// What is left out has the meaning that it has in DynamoDB.  Names of tables may be ARNs.
+// The operations on tables, their time to live and their tags, and the limits of the account, as types.  An absent
+// member means the same as in DynamoDB.  Names of tables may be ARNs.
 namespace stator::api {
 
 enum class BillingMode : std::uint8_t { Provisioned, PayPerRequest };
@@ -28,7 +27,7 @@ struct KeyElement {
 };
 struct IndexProjection {
   std::optional<ProjectionKind> kind = {};
-  std::optional<std::vector<std::string>> attributes = {};  // with Include: those that are no keys
+  std::optional<std::vector<std::string>> attributes = {};  // with Include: the non-key attributes
 };
 struct Throughput {
   std::int64_t read_units = 0, write_units = 0;
@@ -53,7 +52,7 @@ struct Tag {
   std::optional<std::string> key = {}, value = {};  // both are needed
 };
 
-// A table as the API describes it.  What an operation does not tell is absent or empty.
+// A table as the API describes it.  A member that an operation does not return is absent or empty.
 struct ThroughputDescription {
   std::optional<WallTime> last_increase = {}, last_decrease = {};
   std::int64_t decreases_today = 0, read_units = 0, write_units = 0;

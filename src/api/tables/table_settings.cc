@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMaxCapacityUnits = 1'000'000'000'000;
 constexpr std::int64_t kNoMaximum = -1;
-// What a table or index that is paid per request is warm for from the start.
+// The warm throughput that an on-demand table or index has from the start.
 constexpr engine::Throughput kOnDemandWarm{.read_units = 12'000, .write_units = 4'000};
 // Stands for the key that the service makes for an account.
 constexpr std::string_view kManagedKey = "key/00000000-0000-4000-8000-000000000000";

@@ -20,7 +20,7 @@ inline ProjectionKind from_engine(engine::ProjectionKind kind) { return static_c
 // ProvisionedThroughput; nullopt when absent.  Errors: Validation.
 Result<std::optional<engine::Throughput>> read_throughput(const std::optional<Throughput>& throughput);
 
-// What a setting is for, as error texts name it.
+// The table or index of a setting, as error texts name it.
 struct SettingOwner {
   std::string_view index;  // empty for the table itself
 };
@@ -44,10 +44,10 @@ Result<void> check_warm_change(const std::optional<WarmThroughput>& change, Sett
 // It is raised and never lowered.  Errors: Validation.
 Result<engine::Throughput> change_warm(const engine::Throughput& current, const WarmThroughput& change,
                                        SettingOwner owner);
-// What the table or index is warm for: what was asked for, or else what it has anyway.
 // How often the table's throughput was decreased on the day of `now`, in UTC.
 std::int64_t decreases_today(const engine::Table& table, WallTime now);
 
+// The warm throughput of a table or index: the larger of `warm` and the default of its billing mode.
 engine::Throughput warm_throughput(const std::optional<engine::Throughput>& warm, engine::BillingMode mode,
                                    const engine::Throughput& provisioned);
 
@@ -58,7 +58,7 @@ Result<std::optional<engine::Encryption>> read_encryption(const EncryptionSpecif
 // StreamSpecification applied to `stream`.  Errors: Validation, with DynamoDB's texts.
 Result<void> apply_stream(const std::optional<StreamSpecification>& asked, engine::Stream& stream);
 
-// Refuses what a table could be asked for and Stator does not have.  Errors: Unsupported.
+// Refuses parameters of a table that Stator does not support.  Errors: Unsupported.
 Result<void> refuse_unsupported(const JsonMembers& request, std::initializer_list<std::string_view> names);
 
 }  // namespace stator::api

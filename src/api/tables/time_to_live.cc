@@ -4,7 +4,6 @@
 #include "stator/api/functions.h"
 #include "stator/api/tables/table_description.h"
 #include "stator/api/tables/table_name.h"
-#include "stator/api/typed_check.h"
 
 namespace stator::api {
 namespace {
@@ -21,10 +20,6 @@ Result<engine::Table> apply(engine::Table table, const TimeToLiveSpecification& 
 }
 
 }  // namespace
-
-Result<void> check(const UpdateTimeToLiveRequest& request) {
-  return check_attribute_name(request.time_to_live.attribute);
-}
 
 Result<DescribeTimeToLiveAnswer> run(CallContext& call, const DescribeTimeToLiveRequest& request) {
   const auto table = TRY(find_described_table(call, request.table));

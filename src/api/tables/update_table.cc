@@ -24,7 +24,7 @@ struct IndexChange {
   std::optional<WarmThroughput> warm;
 };
 
-// What the request asks for.
+// The changes that the request asks for.
 struct Changes {
   std::optional<engine::BillingMode> billing_mode;
   std::optional<engine::Throughput> throughput;

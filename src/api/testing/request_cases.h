@@ -9,7 +9,7 @@
 
 #include "stator/api/json/request_check.h"
 
-// For tests of what is said about requests.
+// For tests of the errors that requests get.
 namespace stator::api {
 
 // "ok", or the error as "Validation: text" and "Serialization: text".
