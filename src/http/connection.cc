@@ -35,7 +35,8 @@ constinit thread_local Connection* handling = nullptr;
 // Assigning an empty string would keep the capacity.
 void free_memory(std::string& text) { std::string().swap(text); }
 
-// A client that only closes its sending half looks the same; what is dropped because of it is long work, and no write.
+// A client that only closes its sending half looks the same. Long work is dropped because of it, but no write that has
+// begun.
 bool peer_has_closed(int descriptor) {
   pollfd poll{.fd = descriptor, .events = POLLRDHUP, .revents = 0};
   return ::poll(&poll, 1, 0) > 0;
@@ -128,7 +129,14 @@ bool Connection::next_request() {
   const auto status = parser_.parse(in_.data() + begin_, size);
   end_ = begin_ + size;
   switch (status) {
-    case Parser::Status::Complete: dispatch(); return true;
+    case Parser::Status::Complete:
+      // A client that has gone may have asked again elsewhere, and must not be surprised by a write that comes late.
+      if (loop_->has_stood_still() && peer_has_closed(socket_.native_handle())) {
+        refuse(503, "the server stood still; send the request again");
+        return false;
+      }
+      dispatch();
+      return true;
     case Parser::Status::Failed: refuse(parser_.refusal().status, parser_.refusal().reason); return false;
     case Parser::Status::NeedMore: break;
   }

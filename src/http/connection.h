@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "stator/http/message.h"
-#include "stator/http/parser.h"
-#include "stator/http/read_buffer.h"
+#include "stator/http/message/message.h"
+#include "stator/http/message/parser.h"
+#include "stator/http/message/read_buffer.h"
 #include "stator/http/server.h"
 #include "stator/http/tls.h"
 
@@ -28,8 +28,8 @@ using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// One client.  A round of process() parses and handles what has been received, collects the answers, writes them, and
-// reads on.
+// One client.  A round of process() parses and handles the received bytes, collects the answers, writes them, and reads
+// on.
 //
 // Confined to its loop's thread, except for answer() and the reference count.  References are held by the loop's list
 // until close(), by each pending read or write, and by the Responder of a request in flight.
@@ -53,6 +53,7 @@ class Connection {
   // The server stops: closes if no request has begun.
   void drain();
   void close();
+  Loop& loop() const { return *loop_; }
 
   // From any thread; takes over the Responder's reference.
   void answer(Response response);
@@ -120,13 +121,13 @@ class Connection {
   std::string large_body_;
   MemoryClaim large_body_memory_;
   std::size_t written_ = 0;
-  TlsSession::Status write_wants_ = TlsSession::Status::WantsWrite;  // what a TLS write that would block waits for
+  TlsSession::Status write_wants_ = TlsSession::Status::WantsWrite;  // the readiness that a blocked TLS write needs
   bool writing_ = false;                                             // a write is pending and owns both
-  MemoryClaim stalled_;          // what nobody has claimed and the client makes us keep
+  MemoryClaim stalled_;          // bytes without another claim, kept because the client is slow
   std::size_t paced_bytes_ = 0;  // taken by the client since the deadline was set
 
   bool closing_ = false;  // nothing more is handled; close when all is written
-  bool linger_ = false;   // and drop what the client still sends first, lest a reset destroys the answer
+  bool linger_ = false;   // first drop what the client still sends, because a reset could destroy the answer
   bool lingering_ = false;
   std::size_t lingered_bytes_ = 0;
   bool closed_ = false;

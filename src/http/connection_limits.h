@@ -52,7 +52,7 @@ class ConnectionLimits {
   std::size_t open() const { return open_.load(std::memory_order_relaxed); }
 
  private:
-  // The address or network whose connections are counted together; unspecified when they are not.
+  // The address or network whose connections are counted together; unspecified when they are not counted.
   boost::asio::ip::address counted(const boost::asio::ip::address& address) const;
 
   const Options options_;

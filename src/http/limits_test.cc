@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stator/base/test_eventually.h"
-#include "stator/http/read_buffer.h"
+#include "stator/http/message/read_buffer.h"
 #include "stator/http/server.h"
 #include "stator/http/test_client.h"
 
@@ -191,6 +191,42 @@ TEST_F(HttpLimits, TellsAHandlerThatItsClientHasGone) {
   EXPECT_FALSE(responder.watch().has_gone());
   client.reset();
   EXPECT_TRUE(eventually([&] { return responder.watch().has_gone(); }));
+}
+
+// A client that was not answered has closed its connection, and has asked another server.
+TEST_F(HttpLimits, DropsRequestsOfClientsThatWentWhileTheProcessStoodStill) {
+  std::promise<void> reached, ended;
+  std::atomic<int> late = 0;
+  FunctionHandler handler([&](const Request& request, Responder responder) {
+    if (request.path == "/stop") {
+      reached.set_value();
+      ended.get_future().wait();
+    } else if (request.path == "/late") {
+      ++late;
+    }
+    responder.send(text("done"));
+  });
+  const auto server = start(handler, {.threads = 1, .tick = 10ms, .standstill = 50ms});
+  const auto get = [](std::string_view path) { return fmt::format("GET {} HTTP/1.1\r\nHost: h\r\n\r\n", path); };
+  TestClient first(server->port()), stays(server->port()), waits(server->port());
+  first.send(get("/stop"));
+  reached.get_future().wait();
+  {
+    TestClient goes(server->port());
+    goes.send(get("/late"));
+  }
+  waits.send(get("/late"));
+  waits.finish_sending();  // looks as if it had gone
+  stays.send(get("/"));
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(eventually([&] { return std::chrono::steady_clock::now() - began > 100ms; }));
+  ended.set_value();
+  EXPECT_EQ(first.read()->status, 200);
+  EXPECT_EQ(stays.read()->status, 200);
+  EXPECT_EQ(waits.read()->status, 503);
+  TestClient next(server->port());
+  EXPECT_EQ(next.ask(get("/"))->status, 200);
+  EXPECT_EQ(late, 0);
 }
 
 TEST_F(HttpLimits, GivesAHandlerAllTheTimeItNeeds) {

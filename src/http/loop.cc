@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
 
 #include "stator/base/log.h"
+#include "stator/base/wake_later.h"
 
 namespace stator::http {
 namespace {
@@ -31,6 +33,35 @@ class Descriptor {
  private:
   int value_;
 };
+
+// Waits for a descriptor of somebody else.
+class DescriptorWatch final : public EventLoop::Watch {
+ public:
+  using Ready = EventLoop::Ready;
+  using Function = std::function<void(Ready)>;
+
+  DescriptorWatch(const Executor& executor, int descriptor, Function ready)
+      : descriptor_(executor, descriptor), ready_(std::make_shared<Function>(std::move(ready))) {}
+  ~DescriptorWatch() override { descriptor_.release(); }
+  void wait_to_read() override { wait(Waited::wait_read, Ready::ToRead); }
+  void wait_to_write() override { wait(Waited::wait_write, Ready::ToWrite); }
+
+ private:
+  using Waited = asio::posix::basic_stream_descriptor<Executor>;
+
+  void wait(Waited::wait_type type, Ready what) {
+    // The wait may be over, and its handler on the way, when the watch ends.
+    descriptor_.async_wait(type, [what, ready = std::weak_ptr(ready_)](const error_code& error) {
+      if (error == asio::error::operation_aborted) return;
+      if (const auto function = ready.lock()) (*function)(what);
+    });
+  }
+
+  Waited descriptor_;
+  const std::shared_ptr<Function> ready_;
+};
+
+constexpr std::chrono::seconds kLateRequests{5};
 
 std::string make_date_line(WallTime now) {
   static constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -61,6 +92,7 @@ Loop::Loop(std::shared_ptr<Shared> shared, Handler& handler)
 Loop::~Loop() = default;
 
 void Loop::run() {
+  thread_ = std::this_thread::get_id();
   accept();
   schedule_tick();
   io_.run();
@@ -89,7 +121,10 @@ void Loop::schedule_tick() {
 }
 
 void Loop::tick() {
+  const auto before = now_;
   update_time();
+  // Bytes that came meanwhile are read in the next moments.
+  if (now_ - before > options().standstill) late_until_ = now_ + kLateRequests;
   for_each_connection([this](Connection& connection) { connection.sweep(now_); });
   if (draining_ && now_ >= drain_deadline_) {
     for_each_connection([](Connection& connection) { connection.close(); });
@@ -98,6 +133,7 @@ void Loop::tick() {
     accept_paused_ = false;
     accept();
   }
+  if (attachment() != nullptr) attachment()->on_tick();
   if (!draining_ || first_ != nullptr) schedule_tick();
 }
 
@@ -194,8 +230,10 @@ void Loop::deliver(ConnectionRef connection, Response response) {
     if (!open_) return;
     deliveries_.push_back({std::move(connection), std::move(response)});
     if (deliveries_.size() > 1) return;  // the loop has been told already, and takes all there are
+    if (std::this_thread::get_id() == thread_ && in_watch_) return;  // likewise
   }
-  asio::post(io_, [this] { take_deliveries(); });
+  WakeLater::call(
+      [self = shared_from_this()] { asio::post(self->io_, [loop = self.get()] { loop->take_deliveries(); }); });
 }
 
 void Loop::take_deliveries() {
@@ -206,6 +244,19 @@ void Loop::take_deliveries() {
   for (auto& delivery : taken_) delivery.connection->on_answer(std::move(delivery.response));
   taken_.clear();
 }
+
+std::unique_ptr<EventLoop::Watch> Loop::watch(int descriptor, std::function<void(Ready)> ready) {
+  // Answers of the function are sent when it has ended, without another turn of the loop.
+  return std::make_unique<DescriptorWatch>(io_.get_executor(), descriptor,
+                                           [this, ready = std::move(ready)](Ready what) {
+                                             in_watch_ = true;
+                                             ready(what);
+                                             in_watch_ = false;
+                                             take_deliveries();
+                                           });
+}
+
+void Loop::defer(UniqueFunction<void()> function) { asio::post(io_, std::move(function)); }
 
 void Loop::stop(std::chrono::milliseconds grace) {
   asio::post(io_, [this, grace] { begin_drain(grace); });
@@ -227,6 +278,7 @@ void Loop::begin_drain(std::chrono::milliseconds grace) {
 
 void Loop::finish_if_drained() {
   if (!draining_ || first_ != nullptr) return;
+  attach(nullptr);
   work_.reset();
   timer_.cancel();
 }

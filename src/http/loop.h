@@ -8,15 +8,18 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "stator/base/event_loop.h"
 #include "stator/base/mutex.h"
 #include "stator/http/connection.h"
 #include "stator/http/connection_limits.h"
-#include "stator/http/read_buffer.h"
+#include "stator/http/message/read_buffer.h"
 #include "stator/http/server.h"
 
 namespace stator::http {
@@ -31,7 +34,7 @@ struct Shared {
         limits(o.limits != nullptr ? *o.limits : own_limits) {}
 
   const ServerOptions options;
-  // Unless the options have those that several servers share.
+  // Used unless the options have a budget and limits that several servers share.
   MemoryBudget own_memory;
   ConnectionLimits own_limits;
   MemoryBudget& memory;
@@ -41,25 +44,25 @@ struct Shared {
 };
 
 // Written by the loop's thread only, read by any.
-struct Counter {
+struct LoopCounter {
   std::atomic<std::uint64_t> value = 0;
   void add(std::uint64_t n) { value.store(value.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
   std::uint64_t get() const { return value.load(std::memory_order_relaxed); }
 };
 struct LoopCounters {
-  Counter accepted, refused, requests, requests_refused, timeouts, bytes_received, bytes_sent;
+  LoopCounter accepted, refused, requests, requests_refused, timeouts, bytes_received, bytes_sent;
 };
 
 // An event loop: an io_context run by one thread, a listening socket, and the connections accepted from it.
 //
 // Confined to its thread, but for deliver(), stop() and counters().  Connections share ownership, because an answer may
 // come when the server is long gone; deliver() then drops it.
-class Loop : public std::enable_shared_from_this<Loop> {
+class Loop final : public EventLoop, public std::enable_shared_from_this<Loop> {
  public:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
 
   Loop(std::shared_ptr<Shared> shared, Handler& handler);
-  ~Loop();
+  ~Loop() override;
 
   Acceptor& acceptor() { return acceptor_; }  // to be opened before run()
   void run();                                 // returns when stopped and all connections are closed
@@ -81,6 +84,15 @@ class Loop : public std::enable_shared_from_this<Loop> {
     return std::chrono::steady_clock::now() + options().tick + timeout;
   }
   void remove(Connection& connection);
+  // Whether a request can have waited for long before it was read, because this process was stopped.
+  bool has_stood_still() const {
+    return now_ < late_until_ || std::chrono::steady_clock::now() - now_ > shared_->options.standstill;
+  }
+
+  // For others that work on the loop's thread.  Its attachment ends when the loop stops and its last connection is
+  // closed.
+  std::unique_ptr<Watch> watch(int descriptor, std::function<void(Ready)> ready) override;
+  void defer(UniqueFunction<void()> function) override;
 
  private:
   struct Delivery {
@@ -112,12 +124,16 @@ class Loop : public std::enable_shared_from_this<Loop> {
       timer_;
 
   SteadyTime now_;  // as of the last tick
+  SteadyTime late_until_{};
   std::string date_line_;
   Connection* first_ = nullptr;
   bool accept_paused_ = false;  // out of descriptors; tried again at the next tick
   bool draining_ = false;
   SteadyTime drain_deadline_;
   LoopCounters counters_;
+
+  std::thread::id thread_;  // since run(), before any request
+  bool in_watch_ = false;   // the function of a watch is running
 
   // Connections here and on their way here.  Read by the other loops.
   std::atomic<std::size_t> load_ = 0;

@@ -3,20 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 
 namespace stator::http {
-namespace {
-
-std::size_t shard_of_this_thread(std::size_t shards) {
-  static std::atomic<std::size_t> next{0};
-  thread_local const std::size_t mine = next++;
-  return mine % shards;
-}
-
-}  // namespace
-
 std::string RequestMetrics::labels(std::string_view key, std::string_view extra) const {
   const auto zero = key.find('\0');
   auto text = fmt::format("operation=\"{}\"", key.substr(0, zero));
@@ -28,13 +17,13 @@ std::string RequestMetrics::labels(std::string_view key, std::string_view extra)
 void RequestMetrics::record(std::string_view operation, std::string_view subject, std::string_view error,
                             std::chrono::nanoseconds latency) {
   const double seconds = std::chrono::duration<double>(latency).count();
-  auto& shard = shards_[shard_of_this_thread(kShards)];
-  MutexLock lock(shard.mutex);
-  shard.key.assign(operation).append(1, '\0').append(subject);
-  auto found = shard.series.find(shard.key);
-  if (found == shard.series.end()) {
-    if (shard.series.size() >= kMaxSeries) shard.key.assign(operation).append(1, '\0').append("other");
-    found = shard.series.try_emplace(shard.key).first;
+  auto& section = sections_[number_of_this_thread() % kSections];
+  MutexLock lock(section.mutex);
+  section.key.assign(operation).append(1, '\0').append(subject);
+  auto found = section.series.find(section.key);
+  if (found == section.series.end()) {
+    if (section.series.size() >= kMaxSeries) section.key.assign(operation).append(1, '\0').append("other");
+    found = section.series.try_emplace(section.key).first;
   }
   auto& series = found->second;
   const auto bucket = std::lower_bound(kBuckets.begin(), kBuckets.end(), seconds) - kBuckets.begin();
@@ -46,9 +35,9 @@ void RequestMetrics::record(std::string_view operation, std::string_view subject
 
 RequestMetrics::SeriesMap RequestMetrics::sum() const {
   SeriesMap all;
-  for (const auto& shard : shards_) {
-    MutexLock lock(shard.mutex);
-    for (const auto& [key, series] : shard.series) {
+  for (const auto& section : sections_) {
+    MutexLock lock(section.mutex);
+    for (const auto& [key, series] : section.series) {
       auto& sum = all[key];
       for (std::size_t i = 0; i < sum.buckets.size(); ++i) sum.buckets[i] += series.buckets[i];
       sum.seconds += series.seconds;

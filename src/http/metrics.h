@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stator/base/mutex.h"
+#include "stator/base/thread_number.h"
 
 namespace stator::http {
 
@@ -26,13 +27,13 @@ struct RequestTotals {
   std::vector<Operation> by_operation;                    // by name
 };
 
-// Requests, errors and latency by operation and what it is about, printed for Prometheus.
+// Requests, errors and latency by operation and subject, such as a table, printed for Prometheus.
 //
-// Counting happens on every request, so each thread counts in a shard of its own and only printing visits all of them.
-// Bounded: beyond kMaxSeries combinations, subjects are counted together as "other".  Thread-safe.
+// Counting happens on every request, so each thread counts in a section of its own and only printing visits all of
+// them. Bounded: beyond kMaxSeries combinations, subjects are counted together as "other".  Thread-safe.
 class RequestMetrics {
  public:
-  // Names begin with `prefix`; `subject` is the label of what an operation is about.  Both are in static storage.
+  // Names begin with `prefix`; `subject` is the label of an operation's subject.  Both are in static storage.
   explicit RequestMetrics(std::string_view prefix = "stator", std::string_view subject = "table")
       : prefix_(prefix), subject_(subject) {}
 
@@ -43,7 +44,7 @@ class RequestMetrics {
   RequestTotals totals() const;
 
  private:
-  static constexpr std::size_t kShards = 16;
+  static constexpr std::size_t kSections = 64;
   static constexpr std::size_t kMaxSeries = 2000;
   // Upper bounds in seconds; one more bucket holds the rest.
   static constexpr std::array kBuckets = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
@@ -57,21 +58,21 @@ class RequestMetrics {
   };
   // "operation\0subject", so that a lookup needs no allocation but the key's own.
   using SeriesMap = std::map<std::string, Series, std::less<>>;
-  struct Shard {
+  struct alignas(kCacheLine) Section {
     mutable Mutex mutex;
     SeriesMap series GUARDED_BY(mutex);
     std::string key GUARDED_BY(mutex);  // reused between requests
   };
 
-  // Of all shards.
+  // Of all sections.
   SeriesMap sum() const;
   std::string labels(std::string_view key, std::string_view extra = {}) const;
 
   const std::string_view prefix_, subject_;
-  std::array<Shard, kShards> shards_;
+  std::array<Section, kSections> sections_;
 };
 
-// "# HELP" and "# TYPE" of a metric whose values follow.
+// "# HELP" and "# TYPE" of a metric. The caller prints its values behind them.
 void print_metric_head(std::string& out, std::string_view name, std::string_view type, std::string_view help);
 // One "# HELP", "# TYPE" and value.
 void print_metric(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value);

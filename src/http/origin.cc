@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
 namespace stator::http {
 namespace {

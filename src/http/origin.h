@@ -19,7 +19,7 @@ struct Origin {
   // user is refused, because nothing would be done with it.  Errors: Usage.
   static Result<Origin> parse(std::string_view url);
 
-  std::string authority() const;  // what the Host header says: the port is left out when the scheme implies it
+  std::string authority() const;  // the Host header: without the port if the scheme implies it
   std::string url() const;        // without a slash at its end
   bool loopback() const;          // localhost, 127.x.x.x or ::1
 

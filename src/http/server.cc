@@ -141,6 +141,8 @@ void Responder::send(Response response) {
   std::exchange(connection_, nullptr)->answer(std::move(response));
 }
 
+EventLoop& Responder::loop() const { return connection_->loop(); }
+
 ClientWatch::ClientWatch(Connection* connection) : connection_(connection) {
   if (connection_ != nullptr) connection_->retain();
 }

@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "stator/base/clock.h"
+#include "stator/base/event_loop.h"
 #include "stator/base/result.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
 namespace stator::http {
 
@@ -19,8 +20,8 @@ class Connection;
 class ConnectionLimits;
 class TlsContext;
 
-// Tells whether the client of a request has gone, so that nobody would read the answer.  Noticed within a second or
-// two; for long work to look at.  Thread-safe.
+// Tells whether the client of a request has gone, so that its answer is useless.  Noticed within a second or two; for
+// long work to look at.  Thread-safe.
 class ClientWatch {
  public:
   explicit ClientWatch(Connection* connection);  // may be null
@@ -50,6 +51,8 @@ class Responder {
   void send(Response response);
 
   ClientWatch watch() const { return ClientWatch(connection_); }
+  // The event loop of the thread on which the request arrived, for use on that thread.
+  EventLoop& loop() const;
 
  private:
   friend class Connection;
@@ -70,17 +73,17 @@ class Handler {
  public:
   virtual ~Handler() = default;
 
-  // Answers now, or later from any thread.  Whatever takes long belongs on another thread: until it returns, the other
+  // Answers now, or later from any thread.  Long work belongs on another thread: until it returns, the other
   // connections of this I/O thread wait.  An exception answers 500.
   virtual void handle(const Request& request, Responder responder) = 0;
 
-  // Called when a request's head has arrived and its body needs more room than an idle connection has, so that what can
-  // be refused by its head costs no body.  `head` has no body yet.  A small request goes to handle() at once, which
-  // therefore checks the same.
+  // Called when a request's head has arrived and its body needs more room than an idle connection has, so that a
+  // request that its head forbids costs no body.  `head` has no body yet.  A small request goes to handle() at once,
+  // which therefore checks the same.
   virtual Admission admit(const Request& head);
 
-  // The answer to what never became a request: malformed, too large, too slow, or over a limit.  The connection is
-  // closed behind it.  `reason` is one line of text.
+  // The answer to bytes that never became a request: malformed, too large, too slow, or over a limit.  The connection
+  // is closed behind it.  `reason` is one line of text.
   virtual Response refuse(int status, std::string_view reason);
 };
 
@@ -98,9 +101,9 @@ struct ServerOptions {
   // Of the whole server; more is answered 503.
   std::size_t connections = 10'000;
   ConnectionLimits* limits = nullptr;  // in place of `connections`, for several servers together.  Outlives the server.
-  // For what is beyond 4 KB per connection: requests that are being received or handled, and answers that clients are
-  // slow to take (those are cut off).  Outlives the server and all its Responders; null: the server has one of
-  // buffered_bytes.
+  // For memory beyond 4 KB per connection: requests that are being received or handled, and answers to slow clients,
+  // whose connections are closed if it is exhausted.  Outlives the server and all its Responders; null: the server has
+  // one of buffered_bytes.
   MemoryBudget* memory = nullptr;
   std::size_t buffered_bytes = 256 << 20;
 
@@ -110,8 +113,10 @@ struct ServerOptions {
       30'000};  // from the first byte of a request's head to its last; answers 408.  Also for a TLS handshake; closes
   std::chrono::milliseconds body_timeout{10'000};   // for each 256 KB of a body, or its rest; answers 408
   std::chrono::milliseconds write_timeout{30'000};  // for each 64 KB of an answer; closes
-  std::chrono::milliseconds linger_timeout{5'000};  // for reading and dropping what a refused client still sends
+  std::chrono::milliseconds linger_timeout{5'000};  // for reading and dropping the rest of a refused request
   std::chrono::milliseconds tick{1'000};
+  // After the process was stopped for so long, requests of clients that have gone meanwhile are dropped.
+  std::chrono::milliseconds standstill{30'000};
 
   const TlsContext* tls = nullptr;  // null: plain HTTP.  Outlives the server.
   const Clock* clock = nullptr;     // for the Date header; null: the system's.  Outlives the server.

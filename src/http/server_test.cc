@@ -1,6 +1,7 @@
 #include "stator/http/server.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -551,6 +552,73 @@ TEST(HttpServer, SurvivesGarbage) {
     }
   }
   EXPECT_EQ(TestClient(server->port()).ask(post("alive"))->body, "POST / alive");
+}
+
+// Waits for a pipe on the loop of its first request, and answers what comes out of it.
+class PipeHandler final : public Handler {
+ public:
+  PipeHandler() { EXPECT_EQ(::pipe(ends_), 0); }
+  ~PipeHandler() override {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  void handle(const Request& /*request*/, Responder responder) override {
+    auto& loop = responder.loop();
+    if (loop.attachment() == nullptr) loop.attach(std::make_unique<Reader>(*this, loop));
+    waiting_.push_back(std::move(responder));
+  }
+  void write(std::string_view bytes) const {
+    EXPECT_EQ(::write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  bool has_ended() const { return ended_; }
+  int ticks() const { return ticks_; }
+
+ private:
+  class Reader final : public EventLoop::Attachment {
+   public:
+    Reader(PipeHandler& handler, EventLoop& loop) : handler_(handler), loop_(loop) {
+      watch_ = loop.watch(handler.ends_[0], [this](EventLoop::Ready what) {
+        EXPECT_EQ(what, EventLoop::Ready::ToRead);
+        loop_.defer([this] { answer(); });
+      });
+      watch_->wait_to_read();
+    }
+    ~Reader() override { handler_.ended_ = true; }
+    void on_tick() override { ++handler_.ticks_; }
+
+   private:
+    void answer() {
+      char bytes[16];
+      const auto size = ::read(handler_.ends_[0], bytes, sizeof bytes);
+      watch_->wait_to_read();
+      for (auto& responder : handler_.waiting_) responder.send(text({bytes, static_cast<std::size_t>(size)}));
+      handler_.waiting_.clear();
+    }
+
+    PipeHandler& handler_;
+    EventLoop& loop_;
+    std::unique_ptr<EventLoop::Watch> watch_;
+  };
+
+  int ends_[2] = {};
+  std::vector<Responder> waiting_;  // the loop's
+  std::atomic<bool> ended_ = false;
+  std::atomic<int> ticks_ = 0;
+};
+
+TEST(HttpServer, LetsOthersWaitOnItsLoop) {
+  PipeHandler handler;
+  auto server = Server::start({.port = 0, .threads = 1, .tick = 10ms}, handler).value();
+  TestClient client(server->port());
+  for (const auto* answer : {"one", "two"}) {
+    client.send(post("question"));
+    handler.write(answer);
+    EXPECT_EQ(client.read().value().body, answer);
+  }
+  EXPECT_TRUE(eventually([&] { return handler.ticks() > 1; }));
+  EXPECT_FALSE(handler.has_ended());
+  server->stop(0ms);
+  EXPECT_TRUE(handler.has_ended()) << "a wait does not keep the loop from ending";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace stator::http::testing {
 
-// A key and a certificate for it, signed by itself.  `hosts` are those it is for: "DNS:localhost,IP:127.0.0.1".
+// A key and a self-signed certificate for it.  `hosts`: the hosts of the certificate, "DNS:localhost,IP:127.0.0.1".
 inline void make_certificate(const std::string& certificate_file, const std::string& key_file, const char* name,
                              const char* hosts = nullptr, long valid_seconds = 3600) {
   EVP_PKEY* key = EVP_EC_gen("P-256");

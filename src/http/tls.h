@@ -8,7 +8,7 @@
 #include "stator/base/mutex.h"
 #include "stator/base/result.h"
 
-struct ssl_st;  // OpenSSL's SSL and SSL_CTX, whose headers stay out of ours
+struct ssl_st;  // OpenSSL's SSL and SSL_CTX, without its headers
 struct ssl_ctx_st;
 
 namespace stator::http {
