@@ -6,7 +6,7 @@ namespace stator::model {
 namespace {
 
 bool holds_all(const Pattern& pattern, const Returned& returned) {
-  return (pattern.index == nullptr || pattern.index->projection == Projection::All) &&
+  return (pattern.index == nullptr || pattern.index->projection == ProjectionKind::All) &&
          returned.record->attributes.empty();
 }
 
@@ -25,7 +25,7 @@ std::vector<AnswerShape> answer_shapes(const Pattern& pattern) {
     }
     AnswerShape shape{.entity = entity, .whole = whole, .joined = {}, .nested_as = {}, .nested = {}};
     for (const auto& join : pattern.joins) {
-      const auto* relation = entity->find_parent(join.relation);
+      const auto* relation = join.through(*entity);
       if (relation != nullptr)
         shape.joined.push_back({.as = join.as, .entity = relation->to, .attributes = &join.attributes});
     }
@@ -36,7 +36,7 @@ std::vector<AnswerShape> answer_shapes(const Pattern& pattern) {
   std::vector<AnswerShape> children;
   std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(children), [&](const AnswerShape& shape) {
     return std::any_of(nest.children.begin(), nest.children.end(),
-                       [&](const Nest::Child& child) { return child.entity == shape.entity; });
+                       [&](const Related& child) { return child.entity == shape.entity; });
   });
   for (auto& shape : shapes) {
     if (shape.entity != nest.parent) continue;

@@ -8,12 +8,13 @@
 
 namespace stator::model {
 
-// An object that a pattern answers with: what is served of an entity, and what goes into it.  Points into the model.
+// An object in the answer of a pattern: the served attributes of an entity, with joined and nested objects.  Points
+// into the model.
 struct AnswerShape {
   struct Joined {
     std::string_view as;
     const Entity* entity = nullptr;
-    const std::vector<std::string>* attributes = nullptr;  // empty: all that is served
+    const std::vector<std::string>* attributes = nullptr;  // empty: all served attributes
   };
 
   const Entity* entity = nullptr;

@@ -6,7 +6,7 @@
 
 #include "stator/model/model.h"
 
-// What requests and answers have of an entity.
+// The attributes of an entity in requests and answers.
 namespace stator::model {
 
 // Whether a path has this parameter: /books/{bookId} has bookId.
@@ -23,8 +23,8 @@ struct BodyMember {
 };
 
 // The members of the body of a request for an entity, in the order of the model.  The names in the path are not among
-// them.  The owner is the last one of a create and of a put, and need not be given: it is the caller, or somebody who
-// granted the right to create.
+// them.  In a create and in a put, the owner is the last member and may be left out: then it is the caller.  A caller
+// with a grant can give the owner that granted the right to create.
 std::vector<BodyMember> body_members(const Model& model, const Entity& entity, BodyOf of);
 
 // Whether every answer that has the whole entity has the attribute.

@@ -78,7 +78,7 @@ class ChildSearch {
     return true;
   }
 
-  // What all alternatives begin with.
+  // The common front of all alternatives.
   Result<void> add_sort(const KeyDesign& key, Front& front) {
     const KeyRule* rule = child_.main().find_key(key.name);
     if (rule == nullptr || key.type != value::Type::S) return {};

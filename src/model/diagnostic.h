@@ -15,17 +15,17 @@ struct Position {
 
 enum class Severity : std::uint8_t { Error, Warning };
 
-// Something to tell the author of a model.
+// A message for the author of a model.
 struct Diagnostic {
   Severity severity = Severity::Error;
   std::string code;      // "key-collision": stable, for tools, for `accept`, and for tests
   std::string file;      // as it was named
-  Position position;     // of what is wrong
-  std::string message;   // what is wrong, and why that matters
+  Position position;     // of the mistake
+  std::string message;   // the mistake, and why it matters
   std::string witness;   // a key, value or pair that shows it; may be empty
-  std::string fix;       // what to write instead; may be empty
+  std::string fix;       // a better text for the file; may be empty
   std::string accepted;  // why the author accepts it; empty when it stands
-  std::string subject;   // what it is about, as `accept` names it: "BOOK", "GSI1", "items_in_library", "BOOK.Title"
+  std::string subject;   // named by `accept`: "BOOK", "GSI1", "items_in_library", "BOOK.Title"
 };
 
 using Diagnostics = std::vector<Diagnostic>;

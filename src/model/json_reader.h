@@ -32,12 +32,14 @@ struct JsonPlace {
 
 // Reads one JSON document front to back, from a text or from a source of pieces of UTF-8.
 //
-// What the caller skips is checked and not built.  Values are texts S, numbers N, arrays L, objects M, and null Null.
+// Values that the caller skips are checked and not built.  Values are texts S, numbers N, arrays L, objects M, and null
+// Null.
 // Strict.  Numbers keep every digit, which the parser of `value` would not: it has doubles and 64-bit integers.
 // Confined to one thread.
 //
-// Errors: Validation with the byte that is wrong; LimitExceeded, beyond kMostJsonValues; those of the source.  Problems
-// are added for names that are given twice, and for numbers and texts that no item can hold: their value is Null.
+// Errors: Validation with the place of the wrong byte; LimitExceeded, beyond kMostJsonValues; those of the source.
+// Problems are added for names that are given twice, and for numbers and texts that no item can hold: their value is
+// Null.
 class JsonReader {
  public:
   JsonReader(std::string_view text, std::vector<ValueProblem>& problems) : text_(text), problems_(problems) {}
@@ -55,7 +57,8 @@ class JsonReader {
     skip_space();
     return here() ? text_[at_] : '\0';
   }
-  // Whether there is another member, whose name it is, or another element; the caller reads or skips its value.
+  // Whether there is another member, or another element. `name`: the member's name. The caller reads or skips its
+  // value.
   Result<bool> next_member(std::string& name);
   Result<bool> next_element();
 
@@ -78,7 +81,7 @@ class JsonReader {
  private:
   Error error_at(std::size_t at, std::string_view problem) const;
 
-  bool more();  // whether there is another piece, at whose front the reader then is
+  bool more();  // reads the next piece of the source; false at its end
   bool here() { return at_ < text_.size() || (source_ != nullptr && more()); }
   bool at(char c) { return here() && text_[at_] == c; }
   bool take(char c) {
@@ -98,14 +101,14 @@ class JsonReader {
   Result<value::AttributeValue> number(const JsonPlace& place);
   Result<std::string_view> number_text();
 
-  // A string, whose quote the reader is at.  Into nowhere when `out` is null.  False: it is too long, and `out` has a
-  // part of it.
+  // A string; the reader is at its quote.  Not built if `out` is null.  False: it is too long, and `out` has a part of
+  // it.
   Result<bool> string(std::string* out);
   Result<void> escape(std::string* out);
   Result<std::int32_t> code_unit();
   Result<void> unicode_escape(std::string* out);
 
-  std::string_view text_;  // what is left of the piece begins at at_
+  std::string_view text_;  // the unread part of the piece begins at at_
   std::size_t at_ = 0;
   std::size_t before_ = 0;  // bytes of earlier pieces
   ByteSource* source_ = nullptr;
@@ -117,8 +120,9 @@ class JsonReader {
   bool failed_ = false;
 };
 
-// What such a value is as one of that type: a set, binary, a map without absent members.  nullopt when it does not fit,
-// which is then added to `problems`, and for a set without members, which is absent.  Only the kind is looked at.
+// Converts a JSON value to the kind of `type`: to a set, to binary, or to a map without absent members.  nullopt for a
+// set without members, which is absent, and if the value does not fit, which is added to `problems`.  Only the kind is
+// checked.
 std::optional<value::AttributeValue> fit_json(const Type& type, const JsonPlace& place, value::AttributeValue value,
                                               std::vector<ValueProblem>& problems);
 

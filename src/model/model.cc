@@ -22,7 +22,7 @@ KeyPair TableDesign::key_of(const IndexDesign* index) const {
 }
 
 bool TableDesign::projects(const IndexDesign& index, std::string_view attribute) const {
-  if (index.projection == Projection::All || attribute == partition.name || (sort && attribute == sort->name))
+  if (index.projection == ProjectionKind::All || attribute == partition.name || (sort && attribute == sort->name))
     return true;
   if (by_name(index.partition, attribute) != nullptr || by_name(index.sort, attribute) != nullptr) return true;
   return std::find(index.included.begin(), index.included.end(), attribute) != index.included.end();
@@ -63,6 +63,12 @@ std::string Entity::collection_path() const {
   return collection;
 }
 
+bool Entity::can_have_operation(std::string_view operation) const {
+  if (operation == "put" || operation == "update" || operation == "delete") return !append_only;
+  if (operation == "restore" || operation == "purge") return soft_delete.has_value();
+  return true;
+}
+
 bool Entity::has_operation(std::string_view operation) const {
   return std::find(operations.begin(), operations.end(), operation) != operations.end();
 }
@@ -96,6 +102,12 @@ bool Entity::lets_in_by(const Grant& grant) const {
     return std::find(access.grants.begin(), access.grants.end(), &grant) != access.grants.end();
   };
   return has(create) || has(read) || has(update) || has(remove);
+}
+
+const Parent* Join::through(const Entity& entity) const {
+  const auto found =
+      std::find_if(returned.begin(), returned.end(), [&](const Related& one) { return one.entity == &entity; });
+  return found == returned.end() ? nullptr : found->through;
 }
 
 unsigned Pattern::shards() const {

@@ -18,11 +18,18 @@
 // A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by
 // one.  check/load.h makes a Model from a file; every name in a loaded Model is known to exist.
 //
-// What a name stands for is looked up once, by resolve/: the pointers below lead to other parts of the same Model.  In
-// a loaded Model none of them is null, unless its comment says so.  All that is pointed to is an element of a vector,
-// so pointers stay valid when the Model is moved; a Model cannot be copied, and these vectors do not change after it is
-// loaded.  "Derived:" marks facts that follow from the rest; resolve/ derives them once, for a model without errors.
+// Names are resolved once, by resolve/: the pointers below lead to other parts of the same Model.  In a loaded Model
+// none of them is null, unless its comment says so.  All that is pointed to is an element of a vector, so pointers stay
+// valid when the Model is moved; a Model cannot be copied, and these vectors do not change after it is loaded.
+// "Derived:" marks facts that follow from the rest; resolve/ derives them once, for a model without errors.
 namespace stator::model {
+
+// Generations of parents through which a rule is followed: what a deletion does, where a value comes from, what is
+// summed up.
+inline constexpr unsigned kMostGenerations = 16;
+
+// Rows that DynamoDB writes in one transaction.
+inline constexpr std::size_t kMostTransactionRows = 100;
 
 // ----------------------------------------------------------------------------------------------------------- the table
 
@@ -32,7 +39,7 @@ struct KeyDesign {
   Position position;
 };
 
-enum class Projection : std::uint8_t { All, KeysOnly, Include };
+enum class ProjectionKind : std::uint8_t { All, KeysOnly, Include };
 
 struct IndexDesign {
   std::string name;
@@ -40,8 +47,8 @@ struct IndexDesign {
   bool local = false;
   std::vector<KeyDesign> partition;  // one, or up to four in a global index; of a local one, the table's
   std::vector<KeyDesign> sort;       // none, one, or up to four in a global index
-  Projection projection = Projection::All;
-  std::vector<std::string> included;  // with Projection::Include
+  ProjectionKind projection = ProjectionKind::All;
+  std::vector<std::string> included;  // with ProjectionKind::Include
   Position position;
 };
 
@@ -95,7 +102,7 @@ enum class Kind : std::uint8_t {
   Isbn,    // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
   Enum,
   List,
-  Set,  // of String, Number, Binary and what is stored as these
+  Set,  // of String, Number, Binary and kinds that are stored as these
   Map,
   Any,
 };
@@ -110,7 +117,7 @@ struct Record;
 // Which end of a day a date stands for where a moment is asked for.
 enum class DayEnd : std::uint8_t { Start, End };
 
-// What a value must look like.  Bounds count code points for text, members for lists and sets, bytes for binary.
+// The rules for a value.  Bounds count code points for text, members for lists and sets, bytes for binary.
 struct Type {
   Kind kind = Kind::String;
   std::vector<std::string> values;      // Enum
@@ -120,7 +127,7 @@ struct Type {
   std::optional<value::Number> max;
   std::optional<value::Number> step;   // a number is a multiple of it
   std::optional<std::string> pattern;  // RE2, matched against the whole text
-  std::string form;                    // what `pattern` asks for, in words: the description of the attribute
+  std::string form;                    // the rule of `pattern` in words: the description of the attribute
   bool lower = false;                  // a text is kept in lower case
   bool many_lines = false;             // String: tabs and line breaks are allowed
   std::optional<DayEnd> date;          // Timestamp: a date is taken, too, and stands for that end of its day
@@ -128,7 +135,7 @@ struct Type {
 
 enum class Generated : std::uint8_t { No, Uuid, Ulid, Now };
 
-// "child.relation": the rows of `entity` whose parent through `relation` is this one.
+// "child.relation": the rows of `entity` that have this parent through `relation`.
 struct Children {
   std::string entity;
   std::string relation;
@@ -152,7 +159,7 @@ struct CopyOf {
   const Attribute* origin = nullptr;  // `from`, or the attribute that it is a copy of in the end
 };
 
-// Where the numbers of an order are counted: the rows of one partition whose sort key has a certain front, then the
+// Where the numbers of an order are counted: the rows of one partition with a certain front of the sort key before the
 // number.
 struct NextPlace {
   const IndexDesign* index = nullptr;  // null: the table
@@ -161,7 +168,7 @@ struct NextPlace {
   KeyDesign sort;
   const Template* text = nullptr;  // of the sort key; null: it is the number as it is
   unsigned width = 0;              // digits of the number; 0: the sort key is a number
-  std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number
+  std::vector<std::string> scope;  // attributes that select the rows: those of the partition key, and before the number
 };
 
 // Where an absent number comes from: the greatest in the order of `pattern`, or the last one that a parent has given,
@@ -191,7 +198,7 @@ struct Attribute {
   bool hidden = false;     // stored, never served
   bool transient = false;  // taken and used by expressions, never stored
   bool internal = false;   // no request can set it; the model's own expressions and actions do
-  bool drifts = false;     // what actions change in it is not counted by the version
+  bool drifts = false;     // the version does not count changes of it by actions
   Generated generated = Generated::No;
   bool updated = false;  // set to now by every change that a user makes
   std::optional<value::AttributeValue> default_value;
@@ -201,9 +208,9 @@ struct Attribute {
   std::optional<Sum> sum;
   std::optional<CopyOf> copy_of;
   std::optional<Next> next;
-  bool last = false;  // the last number that was given to a child whose `next` names it; it only grows
+  bool last = false;  // the last number that was given to a child through its `next`; it only grows
   Position position;
-  // Derived: every stored row has it.  It names the entity, somebody must give it, or it is made from what is always
+  // Derived: every stored row has it.  It names the entity, or is required, or is made from attributes that are always
   // there.
   bool always_there = false;
 
@@ -211,7 +218,7 @@ struct Attribute {
   bool is_stored() const { return !transient && !when_read; }
   // Whether a parent gives it, and neither requests nor actions can set it.
   bool is_numbered() const { return next && !next->relation.empty(); }
-  // Nobody's request may set it: it is generated, derived, counted, copied, numbered by a parent, internal...
+  // No request may set it: it is generated, derived, counted, copied, numbered by a parent, internal...
   bool computed() const;
 };
 
@@ -237,7 +244,7 @@ struct Record {
   std::string description;
   std::string type;                     // the value of Table::type_attribute
   std::vector<KeyRule> keys;            // of the table, then of indexes
-  std::vector<std::string> attributes;  // what it holds beside keys, type and version; empty: everything
+  std::vector<std::string> attributes;  // its attributes beside keys, type and version; empty: all
   std::optional<Expression> when;       // the row exists while this holds; the first record's is always empty
   std::optional<Expression> expires;    // the row's TTL: a timestamp; needs Table::ttl_attribute
   Position position;
@@ -247,7 +254,7 @@ struct Record {
 };
 
 enum class OnDelete : std::uint8_t {
-  Nothing,   // rows keep a reference to what is gone
+  Nothing,   // rows keep a reference to the deleted parent
   Cascade,   // rows go too, through the consistency manager
   Clear,     // attributes of the row are cleared, through the consistency manager
   Restrict,  // the parent is not deleted while there are rows, and they go if it goes all the same; needs a count on it
@@ -267,6 +274,7 @@ struct Parent {
   OnDelete on_delete = OnDelete::Nothing;
   std::vector<std::string> clear;  // with OnDelete::Clear
   Position position;
+  std::vector<const Attribute*> cleared;  // `clear`
   // Derived: the counts and sums of the parent in which children are; the copies and numbers of the child.
   std::vector<const Attribute*> counters, copies, numbers;
   // Derived: the parent can be removed although children restrict it.  It expires, or it is removed with its own
@@ -293,10 +301,10 @@ struct Unique {
   Position position;
 };
 
-// Something that must hold of an entity whenever a user or an action changes what it is about.
+// A condition on an entity. It is checked whenever a user or an action changes an attribute that it reads.
 struct EntityCheck {
   Expression that;
-  std::string attribute;  // the one that is told to be wrong
+  std::string attribute;  // the attribute of the reported problem
   std::string problem;    // "must not be beyond totalPages"
   Position position;
 };
@@ -308,7 +316,7 @@ struct SoftDelete {
   Position position;
 };
 
-// Who may do something.  Empty means nobody but the system itself.
+// The callers that may do something.  Empty: only the system itself.
 struct Access {
   bool anyone = false;     // `public`: no token needed
   bool signed_in = false;  // `signed-in`: any valid token
@@ -331,8 +339,9 @@ struct Entity {
   std::string name;
   std::string description;
   std::string path;                     // REST: "/libraries/{LibraryId}/collections/{CollectionId}"; empty: no routes
-  std::vector<std::string> operations;  // of create, get, put, update, delete, restore, purge: those with a route
+  std::vector<std::string> operations;  // of create, get, put, update, delete, restore, purge: operations with a route
   std::optional<std::string> owner;     // the attribute that is bound to the token's subject
+  const Attribute* owner_attribute = nullptr;  // `owner`; null: it has none
   Access create, read, update, remove;
   std::string key_family;             // entities of one family may share keys; the entity's own name when not given
   std::vector<Attribute> attributes;  // in the order of the file
@@ -345,25 +354,28 @@ struct Entity {
   std::optional<SoftDelete> soft_delete;
   std::optional<std::string> unfinished;  // the attribute that is true while the entity is written in several steps
   Position position;
-  // The attributes in the templates of the main record's primary key: what names one entity.
+  // The attributes in the templates of the main record's primary key. They name one entity.
   std::vector<std::string> identity;
-  // Derived: no second entity ever has the same name.  Part of it is generated, or is a number of a parent of which
-  // that is true.
+  // Derived: no second entity ever has the same name.  Part of the name is generated, or is a number that is given by a
+  // parent that is itself never recreated.
   bool never_recreated = false;
 
   const Attribute* find_attribute(std::string_view name) const;
   const Parent* find_parent(std::string_view relation) const;
   const Record* find_record(std::string_view name) const;
   const Record& main() const { return records.front(); }
-  // Whether it can change without its version: counters, sums, copies, what the deletion of a parent clears, and what
-  // is declared to drift.
+  // Whether it can change without its version: counters, sums, copies, attributes that the deletion of a parent clears,
+  // and those declared with `drifts`.
   bool drifts() const;
   // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is
   // "/lists/{id}/items".
   std::string collection_path() const;
   bool has_operation(std::string_view operation) const;
+  // Whether the operation is possible: an append_only entity is never changed, and restore and purge need soft
+  // deletion.
+  bool can_have_operation(std::string_view operation) const;
   bool expires() const;  // one of its rows does
-  // Those of its operations; none without a path.
+  // Routes of its operations; none without a path.
   std::vector<EntityRoute> routes() const;
   // Whether the attribute is part of its name.
   bool is_named_by(std::string_view attribute) const;
@@ -375,14 +387,14 @@ struct Entity {
 
 enum class Comparison : std::uint8_t { Equal, BeginsWith, Between, Less, LessOrEqual, Greater, GreaterOrEqual };
 
-struct KeyCondition {
+struct PatternCondition {
   std::string attribute;
   Comparison comparison = Comparison::Equal;
   std::vector<Template> operands;  // two for Between, otherwise one
   // With Between: the upper bound itself is left out, so that "from a to b" can be half-open.
   bool half_open = false;
-  // Of an included upper bound, and of Greater: what makes it the last of all keys that begin with it, where keys go
-  // on.
+  // For an included upper bound and for Greater: this text behind the bound gives the last of all keys that begin with
+  // it. Empty: the bound stands for itself only.
   std::string ending;
   Position position;
 };
@@ -393,14 +405,16 @@ struct Returned {
   Position position;
 };
 
+// A returned entity, and that relation of it which a pattern follows.
+struct Related {
+  const Entity* entity = nullptr;
+  const Parent* through = nullptr;
+};
+
 // Children that follow their parent in the key's order are served inside it.
 struct Nest {
-  struct Child {
-    const Entity* entity = nullptr;
-    const Parent* through = nullptr;  // its `relation`
-  };
   const Entity* parent = nullptr;
-  std::vector<Child> children;
+  std::vector<Related> children;
   std::string relation;  // the children's relation to it
   std::string as;        // the member that holds them: "items"
 };
@@ -410,6 +424,9 @@ struct Join {
   std::string relation;
   std::string as;
   std::vector<std::string> attributes;  // of the joined entity; empty: all that is served
+  std::vector<Related> returned;        // those that have `relation`
+
+  const Parent* through(const Entity& entity) const;  // null: it has no such relation
 };
 
 enum class Order : std::uint8_t { Ascending, Descending, Asked };  // Asked: a parameter `order` says asc or desc
@@ -417,13 +434,13 @@ enum class Order : std::uint8_t { Ascending, Descending, Asked };  // Asked: a p
 struct Pattern {
   std::string name;
   std::string description;
-  std::string path;                     // REST, GET: "/books?status={status}"; empty: no route
-  const IndexDesign* index = nullptr;   // null: the table
-  std::vector<KeyCondition> partition;  // Equal, one per partition key attribute
-  std::vector<KeyCondition> sort;
+  std::string path;                         // REST, GET: "/books?status={status}"; empty: no route
+  const IndexDesign* index = nullptr;       // null: the table
+  std::vector<PatternCondition> partition;  // Equal, one per partition key attribute
+  std::vector<PatternCondition> sort;
   Order order = Order::Ascending;
   Order default_order = Order::Ascending;  // with Asked
-  std::vector<std::string> sorted_by;  // attributes whose order the answer promises; the checker proves it of the key
+  std::vector<std::string> sorted_by;      // the answer has this order; the checker proves that the key has it
   std::optional<Expression> filter;
   std::vector<Returned> returns;
   std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` and `now` aside
@@ -431,7 +448,7 @@ struct Pattern {
   std::vector<Join> joins;
   const Entity* within = nullptr;  // that the parameters name; it must be visible to the caller, or 404; null: nothing
   Access access;
-  bool own_access = false;  // the file has it; otherwise it follows from what is returned
+  bool own_access = false;  // given in the file; otherwise derived from the returned entities
   bool single = false;      // one row or 404, instead of a list
   bool consistent = false;
   unsigned default_limit = 50;
@@ -463,8 +480,8 @@ struct Step {
     Delete,  // of an entity that was read
   };
   Kind kind = Kind::Check;
-  std::string as;                       // names what was read or created; Update and Delete: what was read
-  std::vector<const Entity*> entities;  // Read: the first whose row is there; Create: one; others: those of `as`
+  std::string as;                       // the name of the entity; Update and Delete: of the entity that was read
+  std::vector<const Entity*> entities;  // Read: the first that has a row; Create: one; others: those of `as`
   std::vector<Assignment> key;          // Read
   std::vector<Assignment> set;          // Create, Update; null clears
   std::optional<Expression> that;       // Check
@@ -474,7 +491,8 @@ struct Step {
   Position position;
 };
 
-// A named transaction: reads what it names, computes, and writes everything at once, conditioned on what it read.
+// A named transaction: reads entities, computes, and writes everything at once, on the condition that nothing read has
+// changed.
 struct Action {
   std::string name;
   std::string description;
@@ -485,7 +503,7 @@ struct Action {
   bool native = false;  // carried out by C++ that the app is given; it has no steps
   std::vector<std::string>
       accepts;  // native: media types of a body that is taken as it is, or `none`; inputs then come from the query
-  std::optional<std::string> result;  // the step whose entity is served; none: 204
+  std::optional<std::string> result;  // the answer is this step's entity; none: 204
   const Entity* within = nullptr;     // as of a pattern
   Access access;
   bool own_access = false;  // the file has it; otherwise it follows from the steps
@@ -500,8 +518,8 @@ struct Grant {
   std::string description;
   const Entity* pointer = nullptr;
   std::vector<std::pair<std::string, std::string>>
-      key;  // the pointer's attribute -> attribute of what is asked for, or "me"
-  std::vector<std::pair<std::string, std::string>> gives;  // attribute of what is asked for -> the pointer's attribute
+      key;  // the pointer's attribute -> attribute of the requested row, or "me"
+  std::vector<std::pair<std::string, std::string>> gives;  // attribute of the requested row -> the pointer's attribute
   Position position;
 };
 

@@ -17,7 +17,7 @@ using Problems = std::vector<ValueProblem>;
 
 // ------------------------------------------------------------------------------------------------------------- fitting
 
-// What JSON cannot say by itself: sets, binary, absent members.
+// Values that JSON has no type for: sets, binary, absent members.
 class Fitting {
  public:
   explicit Fitting(Problems& problems) : problems_(problems) {}

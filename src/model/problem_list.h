@@ -7,10 +7,10 @@
 
 #include "stator/model/validate.h"
 
-// Lists of problems that stay short, however much is wrong: who sends a million mistakes is told of a hundred, and how
-// many more.
+// Lists of problems with a bound: an answer to a request with a million mistakes has a hundred problems and the number
+// of the others.
 //
-// Those beyond are counted in one entry of the list without an attribute, whose text is their number.
+// The others are counted in one entry of the list.  It has no attribute, and its text is the number.
 namespace stator::model {
 
 inline constexpr std::size_t kMostProblems = 100;
@@ -22,17 +22,17 @@ void count_more_problems(std::vector<ValueProblem>& problems, std::size_t more);
 // How many problems an entry only counts; 0 for one that is a problem itself.
 std::size_t more_of(const ValueProblem& entry);
 
-// How many there are, with those that were only counted.
+// The number of all problems, including those that were only counted.
 std::size_t problem_count(const std::vector<ValueProblem>& problems);
 
-// What to tell of a list: the first of it, and how many more there are.
+// The part of a list that an answer has: the first problems, and the number of the others.
 struct ShortList {
   std::vector<const ValueProblem*> first;  // kMostProblems at most
   std::size_t more = 0;
 };
 ShortList short_list(const std::vector<ValueProblem>& problems);
 
-// A name that somebody sent, short enough to be told back.
+// A name from a request, shortened for an answer.
 std::string shown_name(std::string_view name);
 
 }  // namespace stator::model

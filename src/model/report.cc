@@ -76,7 +76,7 @@ void Report::warning(About about, std::string message, std::string fix, std::str
 
 bool Report::accept(std::string_view code, std::string_view subject, const std::string& because) {
   bool matches = false;
-  for (auto& diagnostic : diagnostics_) {
+  for (auto& diagnostic : std::span(diagnostics_).subspan(design_begins_)) {
     if (diagnostic.code != code || (!subject.empty() && diagnostic.subject != subject)) continue;
     diagnostic.accepted = because;
     matches = true;
@@ -84,9 +84,16 @@ bool Report::accept(std::string_view code, std::string_view subject, const std::
   return matches;
 }
 
+void Report::begin_design() {
+  design_begins_ = diagnostics_.size();
+  of_text_ = 0;
+}
+
 Diagnostics Report::take() && {
-  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.position < b.position; });
+  const auto design = diagnostics_.begin() + static_cast<std::ptrdiff_t>(design_begins_);
+  const auto earlier = [](const Diagnostic& a, const Diagnostic& b) { return a.position < b.position; };
+  std::stable_sort(diagnostics_.begin(), design, earlier);
+  std::stable_sort(design, diagnostics_.end(), earlier);
   return std::move(diagnostics_);
 }
 

@@ -17,7 +17,7 @@ namespace stator::model {
 struct KnownWord {
   enum class Kind : bool { Word, Value };
   Kind kind;                   // Value: one of a few that another word can have
-  std::string_view construct;  // whose word it is, "an entity"; or whose value, "a type"
+  std::string_view construct;  // it has the word: "an entity"; or the value: "a type"
   std::string_view word;
   const Position* given;  // where the file has it; null: nowhere
 };
@@ -28,7 +28,8 @@ using WordListener = std::function<void(const KnownWord&)>;
 // Collects the diagnostics of one model: of its text while it is read, and of its design while it is checked.
 //
 // Diagnostics of the text stand at a place.  Findings about the design have a subject, by which the author can accept
-// them; the same finding about the same subject in the same words is kept once.  At most 1,000 of each are kept.
+// them; the same finding about the same subject in the same words is kept once.  At most 1,000 of each are kept.  Those
+// of the text come first, and both are in the order of the file.
 class Report {
  public:
   explicit Report(std::string file, WordListener listener = nullptr)
@@ -38,7 +39,7 @@ class Report {
     if (listener_) listener_(word);
   }
 
-  // Of the text.  `fix` is what to write instead, where that is known.
+  // Of the text.  `fix` is a better text for the file, where one is known.
   void error(Position position, std::string_view code, std::string message, std::string fix = {});
   void warning(Position position, std::string_view code, std::string message, std::string subject,
                std::string fix = {});
@@ -58,9 +59,11 @@ class Report {
   // Marks all findings of that code as accepted; of one subject, unless it is empty.  False when there are none.
   bool accept(std::string_view code, std::string_view subject, const std::string& because);
 
+  // The text has been read.  What is reported from now on is about the design.
+  void begin_design();
+
   bool failed() const { return failed_; }
   const std::string& file() const { return file_; }
-  // In the order of the file.
   Diagnostics take() &&;
   // In the order in which they were added.
   Diagnostics take_as_added() && { return std::move(diagnostics_); }
@@ -74,7 +77,8 @@ class Report {
   std::string file_;
   WordListener listener_;
   Diagnostics diagnostics_;
-  std::size_t of_text_ = 0;
+  std::size_t of_text_ = 0;                                               // reported at a place, since the design began
+  std::size_t design_begins_ = 0;                                         // in `diagnostics_`
   std::set<std::tuple<std::string, std::string, std::string>> findings_;  // code, subject, message
   bool failed_ = false;
 };

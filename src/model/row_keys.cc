@@ -7,9 +7,6 @@ namespace {
 
 using value::AttributeValue;
 
-constexpr std::size_t kMaxPartitionBytes = 2048;
-constexpr std::size_t kMaxSortBytes = 1024;
-
 bool can_be_key(const KeyDesign& key, const AttributeValue& value) {
   if (value.type() != key.type) return false;
   if (const auto* text = value.as_string()) return !text->empty();
@@ -24,7 +21,7 @@ std::string_view bytes_of(const AttributeValue& value) {
   return {};
 }
 
-std::size_t most_bytes(KeyPart part) { return part == KeyPart::Partition ? kMaxPartitionBytes : kMaxSortBytes; }
+std::size_t most_bytes(KeyPart part) { return part == KeyPart::Partition ? kMaxPartitionKeyBytes : kMaxSortKeyBytes; }
 bool fits(KeyPart part, std::string_view text) { return text.size() <= most_bytes(part); }
 
 Error too_long(std::string_view key, KeyPart part, std::string_view text, const std::vector<std::string>& made_of) {

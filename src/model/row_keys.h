@@ -6,6 +6,10 @@
 
 namespace stator::model {
 
+// The bytes that DynamoDB allows in a key.
+inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;
+inline constexpr std::size_t kMaxSortKeyBytes = 1024;
+
 enum class KeyPart : std::uint8_t { Partition, Sort };
 
 // The value of one key attribute of a row; nullopt when none of its alternatives applies.

@@ -76,7 +76,7 @@ Result<std::optional<AttributeValue>> expiry(const Expression& expires, const It
   return Found(AttributeValue::number(since_epoch.count()));
 }
 
-// Sets the keys of all indexes, and takes out what cannot be one.
+// Sets the keys of all indexes, and removes values that cannot be keys.
 Result<void> set_index_keys(const TableDesign& table, const Record& record, const Item& attributes, unsigned shard,
                             Item& item) {
   const auto set = [&](const KeyDesign& key, KeyPart part) -> Result<void> {
@@ -224,13 +224,12 @@ bool could_be(const Model& model, const Entity& entity, const Record& record, co
   return fits(model.table.partition) && (!model.table.sort || fits(*model.table.sort));
 }
 
-Item attributes_of(const Model& model, const Entity& entity, const Record& record, const Item& row) {
-  Item attributes;
-  for (const auto& attribute : row) {
+Item attributes_of(const Model& model, const Entity& entity, const Record& record, Item row) {
+  row.erase_if([&](const Item::Entry& attribute) {
     const bool is_own_key = is_primary(model.table, attribute.name) && record.find_key(attribute.name) == nullptr;
-    if (is_own_key || holds(model, entity, record, attribute.name)) attributes.set(attribute.name, attribute.value);
-  }
-  return attributes;
+    return !is_own_key && !holds(model, entity, record, attribute.name);
+  });
+  return row;
 }
 
 Result<std::optional<Item>> parent_key(const Model& model, const Entity& /*child*/, const Parent& parent,

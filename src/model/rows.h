@@ -7,7 +7,7 @@
 #include "stator/model/model.h"
 #include "stator/model/validate.h"
 
-// From what an entity means to what lies in the table, and back.  Pure: no time, no randomness, no table.
+// Converts entities to rows of the table, and back.  Pure: no time, no randomness, no table.
 namespace stator::model {
 
 // The attribute names of a row's primary key with their values.
@@ -20,14 +20,14 @@ struct Row {
   value::Item item;  // everything, the key included
 };
 
-// Computes the derived attributes of `attributes` in place, those before others that are derived from them.
+// Computes the derived attributes of `attributes` in place; sources come before the attributes derived from them.
 Result<void> derive(const Entity& entity, value::Item& attributes);
-// The same for those that are computed when the entity is read.
+// The same for attributes that are computed when the entity is read.
 Result<void> derive_when_read(const Entity& entity, value::Item& attributes);
 
 // Every row in which an entity with these attributes (its logical ones, derived included) lives: keys from templates,
 // the type attribute, the attributes of the record, the version when it has one, and its TTL.  A record other than the
-// first whose key lacks an attribute is not there.  An index key that is an attribute as it is, and is empty or of
+// first has no row if its key lacks an attribute.  An index key that is an attribute as it is, and is empty or of
 // another type than the index has, is left out, because DynamoDB would refuse the row. Errors: Validation: an attribute
 // of the main key is missing, or a key would exceed 2048 or 1024 bytes.
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes);
@@ -40,14 +40,14 @@ Result<std::optional<value::Item>> key_of(const Model& model, const Entity& enti
 Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const Record& record,
                                           const value::Item& attributes);
 
-// Whether the record's rows can have the primary key of `row`, with what else that holds.  Of a row from an index
-// without the type attribute, this tells whether it is one of them: the rows of different records never have the same
-// primary key.
+// Whether a row of the record can have the primary key of `row`, by the attributes that `row` has.  For a row from an
+// index without the type attribute, this tells whether it belongs to the record: the rows of different records never
+// have the same primary key.
 bool could_be(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
 
 // The logical attributes of a row: without keys made from templates, type, and the TTL that `expires` gives.  The
 // version stays.
-value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
+value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, value::Item row);
 
 // The primary key of the parent that `parent` points to from these attributes; nullopt when the relation does not hold.
 Result<std::optional<value::Item>> parent_key(const Model& model, const Entity& child, const Parent& parent,
@@ -69,11 +69,11 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity,
                                                  const value::Item& attributes, const value::Item& main_key);
 
-// What the partition keys of an entity's reservations begin with, and no others.
+// The front of the partition keys of an entity's reservations. No other keys begin with it.
 std::string reservation_prefix(const Model& model, const Entity& entity);
 
-// How to find the children of one parent: the table or the index whose key has the longest front that the parent
-// determines.  Other rows may be in that range: the relation's attributes have to be compared.
+// How to find the children of one parent: by the table or the index whose key has the longest front that the parent
+// determines.  The range can hold other rows, so the relation's attributes have to be compared.
 struct ChildPlan {
   const Entity* child = nullptr;
   const Parent* relation = nullptr;

@@ -52,7 +52,8 @@ std::string counted(const Number& count, std::string_view what) {
   return fmt::format("{} {}{}", count.to_string(), what, count == Number::from_int(1) ? "" : "s");
 }
 
-// What is told of a text that does not match its pattern: the words of the model, since few people read expressions.
+// The problem of a text that does not match its pattern, in the words of the model: few people read regular
+// expressions.
 std::string wrong_form(const Type& type) {
   std::string_view form = type.form;
   while (form.ends_with('.')) form.remove_suffix(1);
@@ -117,7 +118,7 @@ class Check {
     if (text != *value.as_string()) value = AttributeValue(std::move(text));
   }
 
-  // What nobody can see or type does not belong into a text.
+  // Characters that cannot be seen or typed do not belong into a text.
   void characters(const Type& type, const std::string& name, std::string_view text) {
     if (const auto found = find_control(text, type.many_lines)) {
       if (is_line_break(*found)) return add(name, "must be one line");

@@ -60,7 +60,7 @@ std::string plain(const AttributeValue& value) {
   return json;
 }
 
-// What becomes of a value: itself in its one spelling, or what is wrong.
+// The result of the check: the value in its one spelling, or the problems.
 std::string checked(const Type& type, AttributeValue value) {
   std::vector<ValueProblem> problems;
   check_value(type, "x", value, problems);

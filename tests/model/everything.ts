@@ -39,7 +39,7 @@ export interface Library {
   readonly Revision: number;
 }
 
-/** What a create takes. */
+/** The input of a create. */
 export interface LibraryCreate {
   /** As it stands over the door. */
   name: string;
@@ -66,7 +66,7 @@ export interface LibraryCreate {
   keeper?: string;
 }
 
-/** What a patch takes: absent keeps, null clears. */
+/** The input of a patch: absent keeps, null clears. */
 export interface LibraryPatch {
   /** As it stands over the door. */
   name?: string;
@@ -99,7 +99,7 @@ export interface Card {
   readonly Kind: "CARD";
 }
 
-/** What a put takes: absent keeps, null clears; a new one needs what is required. */
+/** The input of a put: absent keeps, null clears; a new one needs all required attributes. */
 export interface CardPut {
   reader?: string;
 }
@@ -125,7 +125,7 @@ export interface Item {
   readonly Revision: number;
 }
 
-/** What a create takes. */
+/** The input of a create. */
 export interface ItemCreate {
   title: string;
   state?: "new" | "worn";
@@ -137,7 +137,7 @@ export interface ItemCreate {
   keeper?: string;
 }
 
-/** What a patch takes: absent keeps, null clears. */
+/** The input of a patch: absent keeps, null clears. */
 export interface ItemPatch {
   title?: string;
   state?: "new" | "worn" | null;
@@ -246,14 +246,14 @@ export interface Page<T> {
   nextToken?: string;
 }
 
-/** What `on_shelf` answers. */
+/** The answer of `on_shelf`. */
 export type OnShelfAnswer = Page<Item>;
 
-/** What `of_year` answers. */
+/** The answer of `of_year`. */
 export type OfYearAnswer = Page<(Partial<Item> & { house?: Pick<Library, "name" | "town" | "Kind" | "Revision"> })>;
 
-/** What `lent_to_me` answers. */
+/** The answer of `lent_to_me`. */
 export type LentToMeAnswer = Page<Partial<Item>>;
 
-/** What `history` answers. */
+/** The answer of `history`. */
 export type HistoryAnswer = Event;

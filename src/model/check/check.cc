@@ -16,15 +16,14 @@ void accept(const Model& model, bool complete, Report& findings) {
     findings.warning(acceptance.position, "stale-acceptance",
                      fmt::format("there is no finding {}{} to accept", acceptance.finding,
                                  acceptance.on.empty() ? "" : fmt::format(" on {}", acceptance.on)),
-                     acceptance.finding,
-                     "remove it: what it was written for is gone, and it would hide what comes next");
+                     acceptance.finding, "remove it: its finding is gone, and it would hide a new one");
   }
 }
 
 }  // namespace
 
-Diagnostics check(const Model& model, const CheckLimits& limits) {
-  Report findings(model.file);
+void check(const Model& model, Report& findings, const CheckLimits& limits) {
+  findings.begin_design();
   Steps steps(limits.steps, limits.stop);
   Findings proved(findings, steps);
   check_keys(model, proved);
@@ -39,7 +38,12 @@ Diagnostics check(const Model& model, const CheckLimits& limits) {
   proved.conclude(model.table.position, keys_are_proved
                                             ? "what patterns read, and in which order,"
                                             : "which keys can be the same or be forged, and what patterns read,");
-  return std::move(findings).take();
+}
+
+Diagnostics check(const Model& model, const CheckLimits& limits) {
+  Report report(model.file);
+  check(model, report, limits);
+  return std::move(report).take();
 }
 
 }  // namespace stator::model

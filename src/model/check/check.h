@@ -5,6 +5,7 @@
 
 #include "stator/model/diagnostic.h"
 #include "stator/model/model.h"
+#include "stator/model/report.h"
 
 namespace stator::model {
 
@@ -17,13 +18,15 @@ struct CheckLimits {
   std::stop_token stop = {};          // ends the proofs as if the steps were used up
 };
 
-// Whether the design is sound, proved from the templates alone: what can collide, what a pattern reads that it does not
-// return, whose text can forge a key, which partition is hot, what does not fit.  docs/internals/checker.md lists every
-// finding, with the rule behind it.
+// Checks that the design is sound, by proofs from the templates alone.  Findings are, for example, keys that can
+// collide, patterns that read rows which they do not return, texts that can forge a key, hot partitions, and keys that
+// can be too long.  docs/internals/checker.md lists every finding, with the rule behind it.
 //
-// Findings that the model accepts are there with their reason; an acceptance that matches none is a finding itself.  In
-// the order of the file.  When the limits end the proofs, what was found until then is there, and an error that says
-// what is not proved.
+// Findings that the model accepts are there with their reason; an acceptance that matches none is a finding itself.
+// When the limits end the proofs, the findings until then are reported, with an error that names the proofs which were
+// not made.
+void check(const Model& model, Report& report, const CheckLimits& limits = {});
+// The findings alone, in the order of the file.
 Diagnostics check(const Model& model, const CheckLimits& limits = {});
 
 }  // namespace stator::model

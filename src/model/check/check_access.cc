@@ -16,7 +16,7 @@ std::vector<std::string> parameter_names(const std::vector<Attribute>& attribute
   return names;
 }
 
-// What the pointer of a grant is looked up by and a request does not say; empty: it says all.
+// The attributes that find the pointer of a grant and that a request does not give; empty: it gives all.
 std::vector<std::string> not_given(const Grant& grant, const std::vector<std::string>& given) {
   std::vector<std::string> missing;
   for (const auto& [pointers, asked] : grant.key) {
@@ -56,9 +56,9 @@ std::string why_unusable(const Grant& grant, const Action& action) {
 
 void report_unusable(const Report::About& about, const std::string& grant, const std::string& why, Report& findings) {
   if (why.empty()) return;
-  findings.error(about, fmt::format("nobody is let in by {}: {}", grant, why),
-                 fmt::format("name what {0} is looked up by in the route, and say with `within` which entity it is "
-                             "about; or leave {0} out",
+  findings.error(about, fmt::format("the grant {} lets no caller in: {}", grant, why),
+                 fmt::format("put the attributes that find the pointer of {0} into the route, and name the entity with "
+                             "`within`; or remove {0}",
                              grant));
 }
 
@@ -81,7 +81,7 @@ void find_unusable_grants(const Model& model, Report& findings) {
 
 // Whether the partition is that of the caller, or of what the pattern is within (see may_see() in the runtime).
 bool is_keyed_by_owner(const Pattern& pattern, const Entity& entity) {
-  return std::any_of(pattern.partition.begin(), pattern.partition.end(), [&](const KeyCondition& condition) {
+  return std::any_of(pattern.partition.begin(), pattern.partition.end(), [&](const PatternCondition& condition) {
     const auto names = condition.operands.front().attributes();
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return name == "me" || (pattern.within != nullptr && (name == entity.owner || pattern.within->is_named_by(name)));
@@ -108,16 +108,15 @@ void find_unseen_rows(const Pattern& pattern, Report& findings) {
   if (pattern.path.empty()) return;
   for (const auto& row : returned_rows(pattern)) {
     if (can_be_seen(pattern, *row.entity)) continue;
-    const bool own = std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const KeyCondition& condition) {
-      return contains(condition.operands.front().attributes(), "me");
-    });
-    findings.error(
-        {.code = "unseen-rows", .subject = pattern.name, .position = pattern.position},
-        fmt::format("nobody who runs it may see a {}: its access lets callers in only as owners or by grants, and "
-                    "neither is about these rows, so that it is always empty",
-                    row.name()),
-        own ? "write `access: signed-in`: its key has {me}, so that callers get what is kept under their own name"
-            : "give it an access of its own, or parameters by which the grants of its access are looked up");
+    const bool own = std::any_of(
+        pattern.partition.begin(), pattern.partition.end(),
+        [](const PatternCondition& condition) { return contains(condition.operands.front().attributes(), "me"); });
+    findings.error({.code = "unseen-rows", .subject = pattern.name, .position = pattern.position},
+                   fmt::format("its answer is always empty, because no caller may see a {}: its access admits only "
+                               "owners and grants, and neither applies to these rows",
+                               row.name()),
+                   own ? "write `access: signed-in`: its key has {me}, so callers get only the rows with their own name"
+                       : "give it its own `access`, or parameters that find the pointers of its grants");
   }
 }
 
@@ -132,7 +131,6 @@ bool is_name(const Entity& entity, const std::string& attribute) {
 
 // The entity, no user, that is named by this attribute of another; null when there is none.
 const Entity* named_by(const Model& model, const Entity& holder, const std::string& attribute, unsigned depth = 0) {
-  constexpr unsigned kMostGenerations = 16;
   if (depth == kMostGenerations) return nullptr;
   for (const auto& relation : holder.parents) {
     for (const auto& [theirs, ours] : relation.by) {
@@ -142,7 +140,7 @@ const Entity* named_by(const Model& model, const Entity& holder, const std::stri
       if (const auto* further = named_by(model, *relation.to, theirs, depth + 1)) return further;
     }
   }
-  // Without a relation only the word says what it is: what somebody else owns is no user.
+  // Without a relation, only its name tells what the attribute refers to. An entity that another owner has is no user.
   const auto named = std::find_if(model.entities.begin(), model.entities.end(), [&](const Entity& entity) {
     return &entity != &holder && entity.owner && entity.owner != attribute && is_name(entity, attribute);
   });
@@ -151,7 +149,7 @@ const Entity* named_by(const Model& model, const Entity& holder, const std::stri
 
 // The owner is compared with the subject of a token, which is chosen elsewhere and can be any name.
 void find_foreign_owners(const Model& model, const Entity& entity, Report& findings) {
-  const auto* attribute = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  const auto* attribute = entity.owner_attribute;
   const auto* holder = &entity;
   while (attribute != nullptr && attribute->copy_of) {
     holder = attribute->copy_of->through->to;
@@ -208,7 +206,7 @@ bool deletes(const Action& action, const Entity& entity) {
   });
 }
 
-// Whether somebody who may delete it still may when it is deleted: a pointer that is deleted itself gives nothing.
+// Whether callers who may delete it still may do so when it is deleted: a pointer that is deleted itself gives nothing.
 bool lets_back(const Entity& entity) {
   auto access = entity.remove;
   std::erase_if(access.grants, [&](const Grant* grant) { return grant->pointer == &entity; });
@@ -224,15 +222,14 @@ void find_one_way_deletions(const Model& model, const Entity& entity, Report& fi
   if (!by_route && !by_action) return;
   const bool has_way_back = entity.has_operation("restore") || entity.has_operation("purge");
   if (has_way_back && lets_back(entity)) return;
-  findings.warning(
-      {.code = "one-way-deletion", .subject = entity.name, .position = rule->position},
-      has_way_back
-          ? fmt::format("a {} can be deleted, and then nobody may restore or purge it: its `delete` access lets "
-                        "nobody in any more",
-                        entity.name)
-          : fmt::format("a {} can be deleted, and stays for ever: no route restores or purges it", entity.name),
-      has_way_back ? "name in the access for `delete` who may restore and purge it"
-                   : "add `restore` or `purge` to its operations, or say with `keep` when it is removed");
+  findings.warning({.code = "one-way-deletion", .subject = entity.name, .position = rule->position},
+                   has_way_back ? fmt::format("a {} can be deleted, and then no caller may restore or purge it: its "
+                                              "`delete` access lets no caller in after the deletion",
+                                              entity.name)
+                                : fmt::format("a {} can be deleted, and stays for ever: no route restores or purges it",
+                                              entity.name),
+                   has_way_back ? "add the callers who may restore and purge it to the access for `delete`"
+                                : "add `restore` or `purge` to its operations, or say with `keep` when it is removed");
 }
 
 }  // namespace

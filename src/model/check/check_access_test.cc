@@ -48,9 +48,8 @@ actions:
 )yaml",
                                                           words));
   };
-  EXPECT_EQ(
-      action("access: [owner, member]"),
-      Lines{"error invite: nobody is let in by member: a grant is about one entity, and the action is `within` none"});
+  EXPECT_EQ(action("access: [owner, member]"), Lines{"error invite: the grant member lets no caller in: a grant is "
+                                                     "about one entity, and the action is `within` none"});
   EXPECT_EQ(action("access: [owner, member]\n    within: TENANT"), Lines{});
   EXPECT_EQ(action("access: [owner]"), Lines{});
 
@@ -61,9 +60,9 @@ patterns:
 )yaml",
                                                           route, words));
   };
-  EXPECT_EQ(
-      pattern("/members/{who}", "access: member"),
-      Lines{"error members: nobody is let in by member: its pointer is looked up by tenant, which is no parameter"});
+  EXPECT_EQ(pattern("/members/{who}", "access: member"),
+            Lines{"error members: the grant member lets no caller in: its pointer is looked up by tenant, which is no "
+                  "parameter"});
   EXPECT_EQ(pattern("/tenants/{tenant}/of/{who}", "access: member"), Lines{});
   EXPECT_EQ(pattern("/members/{who}", "order: ascending"), Lines{})
       << "the grants of its rows are for other routes, too";
@@ -78,8 +77,8 @@ patterns:
                                               words));
   };
   EXPECT_EQ(mine("unseen-rows", ""),
-            Lines{"error mine: nobody who runs it may see a MEMBER: its access lets callers in only as owners or by "
-                  "grants, and neither is about these rows, so that it is always empty"});
+            Lines{"error mine: its answer is always empty, because no caller may see a MEMBER: its access admits only "
+                  "owners and grants, and neither applies to these rows"});
   EXPECT_EQ(mine("unseen-rows", ", access: signed-in"), Lines{});
   EXPECT_EQ(mine("wider-access", ", access: signed-in"), Lines{}) << "it reads what is under the caller's own name";
   EXPECT_EQ(mine("unseen-rows", ", access: [owner, member]"), Lines{});
@@ -193,8 +192,8 @@ actions:
   EXPECT_EQ(with("owner: user\n    operations: [create, get, delete]", "{ attribute: gone, at: at, keep: 30d }"),
             Lines{});
   const Lines shut = {
-      "warning NOTE: a NOTE can be deleted, and then nobody may restore or purge it: its `delete` access "
-      "lets nobody in any more"};
+      "warning NOTE: a NOTE can be deleted, and then no caller may restore or purge it: its `delete` access lets no "
+      "caller in after the deletion"};
   EXPECT_EQ(with("owner: user\n    access: { delete: noted }"), shut) << "the pointer is deleted with it";
   EXPECT_EQ(with("owner: user\n    access: { delete: [] }"), shut) << "an action deletes it";
   EXPECT_EQ(with("owner: user\n    access: { delete: [noted, role:admin] }"), Lines{});

@@ -15,7 +15,7 @@ using Field = Template::Field;
 
 // --------------------------------------------------------------------------------------------------- filter and answer
 
-std::vector<std::string> key_names(const KeySpace& space) {
+std::vector<std::string> key_names(const DesignKey& space) {
   std::vector<std::string> names;
   for (const auto& key : space.attributes()) names.push_back(key.name);
   return names;
@@ -26,7 +26,7 @@ void find_filter(const CheckedPattern& query, Findings& findings) {
   const auto& filter = *query.pattern.filter;
   if (!filter.is_dynamodb()) {
     findings.error(
-        query.about("filter"), fmt::format("DynamoDB cannot say the filter {}", spell_text(filter.text())),
+        query.about("filter"), fmt::format("DynamoDB has no filter expression for {}", spell_text(filter.text())),
         "use only comparisons and functions of DynamoDB on attributes, or derive an attribute and filter by that");
   }
   const auto keys = key_names(query.space);
@@ -40,15 +40,15 @@ void find_filter(const CheckedPattern& query, Findings& findings) {
     if (input == "now") continue;
     findings.warning(
         query.about("filtered-read"),
-        fmt::format("no key serves {}: all rows of the key condition are read, and those that do not match are "
-                    "thrown away",
-                    spell_text(filter.text())),
-        fmt::format("put what :{} is compared with into the key of an index", input));
+        fmt::format(
+            "no key serves {}: all rows of the key condition are read, and rows that do not match are discarded",
+            spell_text(filter.text())),
+        fmt::format("put the attribute that :{} is compared with into the key of an index", input));
     return;
   }
 }
 
-// Whether what is read has to say what it is: there are several things that it can be.
+// Whether a row must have its type: rows of several records can be in the answer.
 bool needs_type(const CheckedPattern& query) {
   if (query.returned.size() > 1) return true;
   const auto wanted = conditions(query, kOrdinary);
@@ -59,7 +59,7 @@ bool needs_type(const CheckedPattern& query) {
 
 void find_projection(const CheckedPattern& query, Findings& findings) {
   const auto* index = query.space.index;
-  if (index == nullptr || index->projection == Projection::All) return;
+  if (index == nullptr || index->projection == ProjectionKind::All) return;
   std::vector<std::string> needed;
   if (needs_type(query)) needed.push_back(query.model.table.type_attribute);
   if (query.pattern.filter) {
@@ -68,14 +68,13 @@ void find_projection(const CheckedPattern& query, Findings& findings) {
   std::vector<std::string> served;
   for (const auto& row : query.returned) {
     for (const auto& join : query.pattern.joins) {
-      if (const auto* parent = row.entity->find_parent(join.relation)) {
+      if (const auto* parent = join.through(*row.entity)) {
         for (const auto& [theirs, ours] : parent->by) add_name(needed, ours);
       }
     }
-    if (query.pattern.nest) {
-      if (const auto* parent = row.entity->find_parent(query.pattern.nest->relation)) {
-        for (const auto& [theirs, ours] : parent->by) add_name(needed, ours);
-      }
+    for (const auto& child : query.pattern.nest ? query.pattern.nest->children : std::vector<Related>()) {
+      if (child.entity != row.entity) continue;
+      for (const auto& [theirs, ours] : child.through->by) add_name(needed, ours);
     }
     for (const auto& attribute : row.entity->attributes) {
       if (!attribute.hidden && !attribute.transient && row.record->holds(attribute.name))
@@ -90,15 +89,17 @@ void find_projection(const CheckedPattern& query, Findings& findings) {
     return names;
   };
   if (const auto names = missing(needed); !names.empty()) {
-    findings.error(query.about("projection"),
-                   fmt::format("{} does not hold {}, which it needs to tell, filter, nest or join what it reads",
-                               query.space.name, listed(names)),
-                   fmt::format("add them to the projection of {}", query.space.name));
+    findings.error(
+        query.about("projection"),
+        fmt::format("{} does not hold {}, which it needs to identify, filter, nest or join the rows that it reads",
+                    query.space.name, listed(names)),
+        fmt::format("add them to the projection of {}", query.space.name));
   }
   if (const auto names = missing(served); !names.empty()) {
-    findings.warning(query.about("projection"),
-                     fmt::format("{} does not hold {}: its answers lack them", query.space.name, listed(names)),
-                     fmt::format("add what the answer should show to the projection of {}", query.space.name));
+    findings.warning(
+        query.about("projection"),
+        fmt::format("{} does not hold {}: its answers lack them", query.space.name, listed(names)),
+        fmt::format("add the attributes that the answer should have to the projection of {}", query.space.name));
   }
 }
 
@@ -174,11 +175,10 @@ void find_sparse(const CheckedPattern& query, Findings& findings) {
                                   ? fmt::format("make {} required", field->attribute)
                                   : fmt::format("let every {0} have a {1}, and every {1} a {2}", row.entity->name,
                                                 copied->through->entity, copied->attribute);
-        findings.warning(
-            query.about("sparse-index"),
-            fmt::format("{} without {} is not in {}, and so is never returned", with_article(row.name()),
-                        field->attribute, query.space.name),
-            required + ", give the key another alternative, or give it a `when` to say that this is meant");
+        findings.warning(query.about("sparse-index"),
+                         fmt::format("{} without {} is not in {}, and so is never returned", with_article(row.name()),
+                                     field->attribute, query.space.name),
+                         required + ", give the key another alternative, or give it a `when` if this is intended");
       }
     }
   }
@@ -197,7 +197,7 @@ bool includes(const Access& wide, const Access& narrow) {
 bool selects_by_value(const CheckedPattern& query) {
   if (query.pattern.filter) return true;
   return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(),
-                     [&](const KeyCondition& condition) {
+                     [&](const PatternCondition& condition) {
                        if (!condition.operands.front().constant()) return false;
                        return std::any_of(query.returned.begin(), query.returned.end(), [&](const KeyedRow& row) {
                          return row.record->find_key(condition.attribute) == nullptr &&
@@ -206,7 +206,7 @@ bool selects_by_value(const CheckedPattern& query) {
                      });
 }
 
-bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
+bool is_of_caller(const PatternCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
 
 // Whether it reads only what is kept under the caller's own name.
 bool reads_own(const CheckedPattern& query) {
@@ -217,12 +217,12 @@ void find_wider_access(const CheckedPattern& query, Findings& findings) {
   if (selects_by_value(query) || reads_own(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
-    findings.warning(
-        query.about("wider-access"),
-        fmt::format("more people may run it than may read {}, and nothing in it leaves out what they may not "
-                    "see",
-                    with_article(row.name())),
-        "filter by what makes a row visible, use an index that has only visible rows, or narrow its access");
+    findings.warning(query.about("wider-access"),
+                     fmt::format("more people may run it than may read {}, and neither its key nor its filter leaves "
+                                 "out the rows that they may not see",
+                                 with_article(row.name())),
+                     "filter by the attribute that makes a row visible, use an index that has only visible rows, or "
+                     "narrow its access");
   }
 }
 
@@ -231,15 +231,15 @@ void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
   if (reads_own(query)) return;
   for (const auto& join : query.pattern.joins) {
     for (const auto& row : query.returned) {
-      const auto* relation = row.entity->find_parent(join.relation);
+      const auto* relation = join.through(*row.entity);
       const auto* joined = relation == nullptr ? nullptr : relation->to;
       if (joined == nullptr || joined->read.anyone_when || includes(joined->read, query.pattern.access)) continue;
       findings.warning(
           query.about("hidden-join"),
           fmt::format("more people may run it than may read the {} that it joins as {}: they do not see it",
                       joined->name, join.as),
-          fmt::format("copy what everyone may see into {} (copy_of), or let those read {} who run it", row.entity->name,
-                      with_article(joined->name)));
+          fmt::format("copy the attributes that everyone may see into {} (copy_of), or let its callers read {}",
+                      row.entity->name, with_article(joined->name)));
     }
   }
 }

@@ -36,7 +36,7 @@ void find_under_reads(const CheckedPattern& query, Findings& findings) {
       break;
     }
     findings.error(query.about("under-read"), fmt::format("it never returns {}, which {}", row.name(), why),
-                   "ask for what the key template gives, or give the entity such a key", keys);
+                   "write the condition as the key template does, or give the entity such a key", keys);
   }
 }
 
@@ -63,7 +63,7 @@ void find_over_reads(const CheckedPattern& query, Findings& findings) {
       fmt::format("its key condition also matches {}, which it does not return: they are read, paid for, and fill "
                   "pages",
                   names),
-      "narrow the condition, or use an index that has only what is returned", witnesses);
+      "narrow the condition, or use an index that has only the returned rows", witnesses);
 }
 
 std::vector<std::string> raw_parameters(const CheckedPattern& query) {
@@ -107,7 +107,7 @@ void find_forged_parameters(const CheckedPattern& query, Findings& findings) {
 struct Meeting {
   const KeyedRow& row;
   const KeyDesign& key;
-  const KeyCondition& condition;
+  const PatternCondition& condition;
   const Field& asked;
   const Field& kept;
   bool last;     // nothing follows it in the condition
@@ -194,12 +194,13 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
     const bool differ = (text && meeting.asked.width != meeting.kept.width) ||
                         !are_written_alike(type, meeting.asked.transform, meeting.kept.transform, query.steps);
     if (differ) {
-      findings.error(query.about("operand-mismatch"),
-                     fmt::format("it asks for {} where the key of {} has {}: what is written differently is not found",
-                                 spelled(meeting.asked), meeting.row.name(), spelled(meeting.kept)),
-                     fmt::format("write {}", spelled({.attribute = meeting.asked.attribute,
-                                                      .transform = meeting.kept.transform,
-                                                      .width = meeting.kept.width})));
+      findings.error(
+          query.about("operand-mismatch"),
+          fmt::format("it asks for {} where the key of {} has {}: a value that is written in another way is not found",
+                      spelled(meeting.asked), meeting.row.name(), spelled(meeting.kept)),
+          fmt::format("write {}", spelled({.attribute = meeting.asked.attribute,
+                                           .transform = meeting.kept.transform,
+                                           .width = meeting.kept.width})));
     }
     const auto* given = type_of(query.pattern, meeting.asked.attribute);
     if (is_range(meeting.condition.comparison) &&
@@ -207,9 +208,10 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
         moment_bytes(type, meeting.kept.transform) > 0) {
       findings.error(
           query.about("operand-mismatch"),
-          fmt::format("it compares {} with {}, of which the key of {} has less: a time within it is above it",
-                      spelled(meeting.asked), spelled(meeting.kept), meeting.row.name()),
-          "ask for as much of the time as the key has",
+          fmt::format(
+              "it compares {} with {}, but the key of {} has a less exact time: rows of the same time are not found",
+              spelled(meeting.asked), spelled(meeting.kept), meeting.row.name()),
+          "ask for the time in the form of the key",
           "a request from '2023-01-31T00:00:00.000Z' on does not return '2023-01-31'");
     }
     const bool moments =
@@ -218,12 +220,13 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
     if (text && !differ && kinds_differ && is_range(meeting.condition.comparison) &&
         !common(hole_language(meeting.asked, given, kAsItIs, query.steps),
                 hole_language(meeting.kept, type, kAsItIs, query.steps), query.steps)) {
-      findings.error(query.about("operand-mismatch"),
-                     fmt::format("it compares {}, of type {}, with {} in the key of {}, of type {}: no text is of both "
-                                 "types, so that it finds all rows or none",
-                                 spelled(meeting.asked), kind_name(given->kind), spelled(meeting.kept),
-                                 meeting.row.name(), kind_name(type->kind)),
-                     fmt::format("ask for a {}, or put what it is compared with into the key", kind_name(type->kind)));
+      findings.error(
+          query.about("operand-mismatch"),
+          fmt::format("it compares {}, of type {}, with {} in the key of {}, of type {}: no text is of both types, so "
+                      "it finds all rows or none",
+                      spelled(meeting.asked), kind_name(given->kind), spelled(meeting.kept), meeting.row.name(),
+                      kind_name(type->kind)),
+          fmt::format("ask for a {}, or put an attribute of its own type into the key", kind_name(type->kind)));
     }
     const bool same_thing = meeting.asked.attribute == meeting.kept.attribute;
     const bool open_ended =
@@ -232,7 +235,7 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
         open_ended) {
       findings.error(
           query.about("open-prefix"),
-          fmt::format("its prefix ends inside {}: it also finds what only begins with the value that was asked for",
+          fmt::format("its prefix ends inside {}: it also finds longer values that begin with the requested one",
                       spelled(meeting.kept)),
           "end the prefix with the separator that follows in the key", "a request for 'a' also returns 'aa'");
     }
@@ -240,8 +243,8 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
         is_free_text(type, query.steps) && is_free_text(given, query.steps)) {
       findings.warning(
           query.about("text-range"),
-          fmt::format("it compares {} of {} as text of no fixed form: values of one meaning and two spellings "
-                      "lie apart, and an upper bound leaves out what only begins with it",
+          fmt::format("it compares {} of {} as text without a fixed form: two spellings of one value are sorted apart, "
+                      "and an upper bound leaves out longer values that begin with it",
                       meeting.kept.attribute, meeting.row.name()),
           "give it the type timestamp or date, which have one spelling of one width; leave the upper bound out "
           "(from, before)",

@@ -37,7 +37,7 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
   const KeyRule* time_key = nullptr;
   std::string time;
   bool unique = false;
-  for (const auto& key : key_spaces(model.table).front().attributes()) {
+  for (const auto& key : design_keys(model.table).front().attributes()) {
     for (const auto& form : forms(model, {&entity, &entity.main()}, key)) {
       for (const auto& part : form.parts) {
         const auto* field = std::get_if<Field>(&part);
@@ -66,8 +66,8 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
       {.code = "key-not-unique",
        .subject = entity.name,
        .position = time_key != nullptr ? time_key->position : entity.position},
-      fmt::format("the key of {} has the time {} in it and no id of its own: of two in one moment, the second is "
-                  "refused or overwrites the first",
+      fmt::format("the key of {} has the time {} and no id: if two are created in one moment, the second is refused or "
+                  "overwrites the first",
                   entity.name, time),
       fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
 }
@@ -75,23 +75,22 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
 // A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies
 // under has to follow from it.
 void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
-  for (const auto& key : key_spaces(model.table).front().attributes()) {
+  for (const auto& key : design_keys(model.table).front().attributes()) {
     const auto* rule = entity.main().find_key(key.name);
     if (rule == nullptr) continue;
     for (const auto& alternative : rule->alternatives) {
       if (!alternative.when) continue;
       for (const auto& name : alternative.when->paths()) {
         if (entity.is_named_by(name)) continue;
-        findings.error(
-            {.code = "unnamed-key",
-             .subject = fmt::format("{}.{}", entity.name, name),
-             .position = alternative.position},
-            fmt::format("which {} {} has depends on {}, which is not in its primary key: a request that names the row "
-                        "looks in another place",
-                        key.name, with_article(entity.name), name),
-            fmt::format("put {{{}}} into the primary key, if it never changes; a row that comes and goes with it is a "
-                        "record of its own: `records`, with that `when`",
-                        name));
+        findings.error({.code = "unnamed-key",
+                        .subject = fmt::format("{}.{}", entity.name, name),
+                        .position = alternative.position},
+                       fmt::format("the {} of {} depends on {}, which is not in its primary key: a request that names "
+                                   "the row looks in another place",
+                                   key.name, with_article(entity.name), name),
+                       fmt::format("put {{{}}} into the primary key, if it never changes; or make the row that depends "
+                                   "on it a record of its own: `records`, with that `when`",
+                                   name));
       }
     }
   }
@@ -103,7 +102,7 @@ bool names(const std::string& path, const std::string& attribute) {
 
 // Whether a pattern looks at the caller's own partition only.
 bool is_for_oneself(const Pattern& pattern) {
-  return std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const KeyCondition& condition) {
+  return std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const PatternCondition& condition) {
     const auto names = condition.operands.front().attributes();
     return std::find(names.begin(), names.end(), "me") != names.end();
   });
@@ -122,8 +121,8 @@ void find_unreadable(const Model& model, const Entity& entity, Report& findings)
   });
   if (served) return;
   findings.warning({.code = "unreadable", .subject = entity.name, .position = entity.position},
-                   fmt::format("others than its owner may read {}, but the path does not say who that is, and its key "
-                               "is made from {}: they always get 404",
+                   fmt::format("callers other than its owner may read {}, but the path does not name the owner, and "
+                               "its key is made from {}: they always get 404",
                                with_article(entity.name), *entity.owner),
                    fmt::format("put {{{0}}} into the path or into the route of a pattern that returns it, or leave {0} "
                                "out of the primary key",

@@ -13,6 +13,9 @@
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/proof/regex.h"
 #include "stator/model/check/rules.h"
+#include "stator/model/row_keys.h"
+#include "stator/model/types/text.h"
+#include "stator/model/types/web_address.h"
 
 namespace stator::model {
 namespace {
@@ -29,7 +32,7 @@ struct Placed {
   std::vector<Language> ordinary;
 };
 
-std::vector<Placed> placed(const Model& model, const KeySpace& space, Steps& steps) {
+std::vector<Placed> placed(const Model& model, const DesignKey& space, Steps& steps) {
   std::vector<Placed> all;
   for (const auto& row : rows(model)) {
     auto found = forms(model, row, space);
@@ -42,7 +45,7 @@ std::vector<Placed> placed(const Model& model, const KeySpace& space, Steps& ste
 
 Position position_of(const Placed& placed) { return placed.forms.back().front().position; }
 
-void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Findings& findings) {
+void find_collisions(const Model& model, const DesignKey& table, const std::vector<Placed>& all, Findings& findings) {
   for (auto b = all.begin(); b != all.end(); ++b) {
     for (auto a = all.begin(); a != b; ++a) {
       if (a->row.entity != b->row.entity && family(*a->row.entity) == family(*b->row.entity)) continue;
@@ -71,7 +74,7 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
 }
 
 // Two alternatives of one key attribute that can give the same key to two rows of one record.
-void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& findings) {
+void find_own_collisions(const DesignKey& table, const Placed& placed, Findings& findings) {
   const auto attributes = table.attributes();
   for (std::size_t at = 0; at < placed.forms.size(); ++at) {
     const auto& alternatives = placed.forms[at];
@@ -93,7 +96,7 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& 
 }
 
 // Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
-void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+void find_forgeries(const Model& model, const DesignKey& space, const std::vector<Placed>& all, Findings& findings) {
   const auto exposed = victims(model, space, findings.steps());
   for (const auto& forger : all) {
     for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed, findings.steps())) {
@@ -121,12 +124,9 @@ struct KeyUse {
   std::size_t most_bytes = 0;
 };
 
-constexpr std::size_t kMaxPartitionBytes = 2048;
-constexpr std::size_t kMaxSortBytes = 1024;
-
 std::vector<KeyUse> key_uses(const Model& model) {
   std::map<std::string, std::pair<KeyDesign, bool>> keys;
-  for (const auto& space : key_spaces(model.table)) {
+  for (const auto& space : design_keys(model.table)) {
     for (const auto& key : space.partition) keys.try_emplace(key.name, key, false);
     for (const auto& key : space.sort) keys.try_emplace(key.name, key, true).first->second.second = true;
   }
@@ -135,7 +135,7 @@ std::vector<KeyUse> key_uses(const Model& model) {
     for (const auto& [name, use] : keys) {
       const auto& [key, sorts] = use;
       for (auto& form : forms(model, row, key)) {
-        uses.push_back({row, key, std::move(form), sorts, sorts ? kMaxSortBytes : kMaxPartitionBytes});
+        uses.push_back({row, key, std::move(form), sorts, sorts ? kMaxSortKeyBytes : kMaxPartitionKeyBytes});
       }
     }
   }
@@ -146,8 +146,8 @@ std::string subject_of(const KeyUse& use, const Field& field) {
   return fmt::format("{}.{}", use.row.entity->name, field.attribute);
 }
 
-// What may stand between two places where `separator` begins: it and more, or the front after which it begins anew, as
-// "-" does for "--".
+// The texts from the beginning of one `separator` to the beginning of the next: the separator and more, or, if the two
+// overlap, a front of it, such as "-" of "--".
 Language distances(const std::string& separator) {
   auto all = Language::text(separator).extended();
   for (std::size_t size = 1; size < separator.size(); ++size) {
@@ -157,8 +157,7 @@ Language distances(const std::string& separator) {
   return all;
 }
 
-// Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and
-// "b:c".
+// The text between two holes must show where the first ends: otherwise "a:b" and "c" give the key of "a" and "b:c".
 void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
   const auto& parts = use.form.parts;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -179,12 +178,11 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
     const Report::About about{
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
     const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
-    const auto message = fmt::format(
-        "{} of {} has {} behind {}, whose text can {}: two that differ can "
-        "have one key",
-        use.key.name, use.row.name(), separator, field->attribute,
-        literal == nullptr || holder->find(literal->text) != std::string::npos ? "hold the same"
-                                                                               : "end with a part of it");
+    const auto message =
+        fmt::format("{} of {} has {} behind {}, whose text can {}: two different rows can have the same key",
+                    use.key.name, use.row.name(), separator, field->attribute,
+                    literal == nullptr || holder->find(literal->text) != std::string::npos ? "hold the same"
+                                                                                           : "end with a part of it");
     const auto fix = field->transform == Transform::Raw
                          ? fmt::format("write {{{}}}, and separate them by #, which is then escaped", field->attribute)
                          : std::string("separate them by #, which is escaped in every text");
@@ -218,15 +216,14 @@ void find_text_order(const KeyUse& use, Findings& findings) {
     if (!text) text = lower();
     if (!text) continue;
     const auto shorter = text->substr(0, 1);
-    findings.error(
-        {.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
-        fmt::format("{} is in {} as it is, and its text can hold what sorts before the {} behind it: rows that "
-                    "belong together do not stand together",
-                    field->attribute, use.key.name, spell_text(literal->text)),
-        fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
-                    field->attribute),
-        fmt::format("{} lies between {} and {}", spell_text(*text), spell_text(shorter),
-                    spell_text(shorter + literal->text)));
+    findings.error({.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
+                   fmt::format("{} is in {} as it is, and its text can have characters that sort before the {} behind "
+                               "it: rows that belong together are not adjacent",
+                               field->attribute, use.key.name, spell_text(literal->text)),
+                   fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
+                               field->attribute),
+                   fmt::format("{} lies between {} and {}", spell_text(*text), spell_text(shorter),
+                               spell_text(shorter + literal->text)));
   }
 }
 
@@ -264,7 +261,7 @@ void find_numbers(const KeyUse& use, Findings& findings) {
     if (!is_number(type)) {
       if (field->width == 0 || type->kind == Kind::Any) continue;
       findings.error(about("padding"),
-                     fmt::format("{} is padded in {}, but is no number, and nothing else has a padded form",
+                     fmt::format("{} is padded in {}, but is no number, and only numbers can be padded",
                                  field->attribute, use.key.name),
                      fmt::format("write {{{}}}, or make it an integer", field->attribute));
       continue;
@@ -284,14 +281,14 @@ void find_numbers(const KeyUse& use, Findings& findings) {
     }
     if (type->kind == Kind::Number && !(type->step && type->step->is_integer())) {
       findings.error(about("padding"),
-                     fmt::format("{} is padded in {}, but can be a fraction, which has no padded form",
+                     fmt::format("{} is padded in {}, but can be a fraction, and fractions cannot be padded",
                                  field->attribute, use.key.name),
                      "make it an integer, or give it a whole step");
     }
     if (type->min && type->min->is_negative()) {
       findings.error(about("padding"),
-                     fmt::format("{} is padded in {}, but can be negative, which has no padded form", field->attribute,
-                                 use.key.name),
+                     fmt::format("{} is padded in {}, but can be negative, and negative numbers cannot be padded",
+                                 field->attribute, use.key.name),
                      "give it a min of 0 or more");
     }
     const auto widest = value::Number::parse(std::string(field->width, '9'));
@@ -303,14 +300,14 @@ void find_numbers(const KeyUse& use, Findings& findings) {
     } else if (is_never_negative(*use.row.entity, field->attribute)) {
       if (type->max) continue;
       findings.warning(about("padding"),
-                       fmt::format("{} has {} digits in {}, and nothing says that it is at most {}", field->attribute,
+                       fmt::format("{} has {} digits in {}, but no rule limits it to at most {}", field->attribute,
                                    field->width, use.key.name, std::string(field->width, '9')),
                        "give it a max");
     } else if (!type->max || !type->min) {
       findings.warning(about("padding"),
-                       fmt::format("{} has {} digits in {}, and nothing says that it is from 0 to {}", field->attribute,
+                       fmt::format("{} has {} digits in {}, but no rule limits it to 0 to {}", field->attribute,
                                    field->width, use.key.name, std::string(field->width, '9')),
-                       "give it a min and a max, so that a request that does not fit is told so");
+                       "give it a min and a max, so that a request with another value is refused");
     }
   }
 }
@@ -325,18 +322,15 @@ struct Bytes {
 
 constexpr std::size_t kSubjectBytes = 128;  // what a token's subject is taken to have at most
 constexpr std::size_t kNumberBytes = 40;
-constexpr std::size_t kEmailBytes = 254;  // check_value() takes no longer ones
-constexpr std::size_t kUrlBytes = 2048;
 constexpr std::size_t kIsbnBytes = 13;
-constexpr std::size_t kDomainBytes = 253;
 
 // How many characters a text has at most; nullopt when nothing says so.
 std::optional<std::size_t> most_characters(const Type& type, Steps& steps) {
   if (const auto most = type.max ? type.max->to_int64() : std::nullopt) return static_cast<std::size_t>(*most);
-  if (type.kind == Kind::Email) return kEmailBytes;
-  if (type.kind == Kind::Url) return kUrlBytes;
+  if (type.kind == Kind::Email) return kMostEmailBytes;
+  if (type.kind == Kind::Url) return kMostUrlBytes;
   if (type.kind == Kind::Isbn) return kIsbnBytes;
-  if (type.kind == Kind::Domain) return kDomainBytes;
+  if (type.kind == Kind::Domain) return kMostHostBytes;
   const auto texts = type.pattern ? regex_language(*type.pattern, steps) : std::nullopt;
   return texts ? texts->longest(steps) : std::nullopt;
 }
@@ -364,7 +358,6 @@ struct Held {
 // Where the length of a text is limited: where it is, or in the parent that it names, because that exists and so has
 // such a name.
 Held limited(Held held, Steps& steps, unsigned depth = 0) {
-  constexpr unsigned kMostGenerations = 16;
   if (held.has_limit(steps) || depth == kMostGenerations) return held;
   for (const auto& relation : held.entity->parents) {
     const bool holds = relation.must_exist && !relation.when && (!relation.optional || relation.by.size() == 1);
@@ -458,7 +451,7 @@ void find_length(const KeyUse& use, Findings& findings) {
                 fmt::format("{} of {}", use.key.name, use.row.name()), bytes, use.most_bytes, findings);
 }
 
-// What is unique is in the key of a reservation, whatever else it is in.
+// Unique values are in the key of a reservation, even if they are also in other keys.
 void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Findings& findings) {
   const auto names = fmt::format("{}", fmt::join(unique.attributes, ", "));
   const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts, findings.steps());
@@ -468,15 +461,15 @@ void find_reservation_length(const Model& model, const Entity& entity, const Uni
          .subject = fmt::format("{}.{}", entity.name, *bytes.unlimited),
          .position = unique.position},
         fmt::format("{} is in the reservation of {}, whose key holds at most {} bytes, and has no limit of its own",
-                    *bytes.unlimited, names, kMaxPartitionBytes),
+                    *bytes.unlimited, names, kMaxPartitionKeyBytes),
         fmt::format("give {} a max", *bytes.unlimited));
   }
   report_length({.code = "key-too-long", .subject = entity.name, .position = unique.position},
-                fmt::format("the key of the reservation of {} of {}", names, entity.name), bytes, kMaxPartitionBytes,
+                fmt::format("the key of the reservation of {} of {}", names, entity.name), bytes, kMaxPartitionKeyBytes,
                 findings);
 }
 
-// A truth value in the clothes of a number or a text: keys cannot be booleans, so somebody made it up to have an index.
+// A truth value as a number or a text: keys cannot be booleans, so it was made for an index.
 bool is_flag(const Type& type) {
   if (type.kind == Kind::Integer) {
     return type.min && type.max && type.min->to_int64() == 0 && type.max->to_int64() == 1;
@@ -494,19 +487,19 @@ bool is_flag(const Type& type) {
 void find_flags(const KeyUse& use, Findings& findings) {
   const auto* attribute = use.form.rule == nullptr ? use.row.entity->find_attribute(use.key.name) : nullptr;
   if (attribute == nullptr || attribute->computed() || !is_flag(attribute->type)) return;
-  findings.warning({.code = "settable-flag",
-                    .subject = fmt::format("{}.{}", use.row.entity->name, attribute->name),
-                    .position = attribute->position},
-                   fmt::format("{} is a flag for the sake of an index, set by hand: it can say something else than the "
-                               "attribute that it stands for",
-                               attribute->name),
-                   "derive it: \"if(type = 'product', 1, null)\"; where it is null the row is not in the index");
+  findings.warning(
+      {.code = "settable-flag",
+       .subject = fmt::format("{}.{}", use.row.entity->name, attribute->name),
+       .position = attribute->position},
+      fmt::format("{} is a flag for an index and is set by hand: it can contradict the attribute that it stands for",
+                  attribute->name),
+      "derive it: \"if(type = 'product', 1, null)\"; where it is null the row is not in the index");
 }
 
 }  // namespace
 
 void check_keys(const Model& model, Findings& findings) {
-  const auto spaces = key_spaces(model.table);
+  const auto spaces = design_keys(model.table);
   for (const auto& space : spaces) {
     const auto all = placed(model, space, findings.steps());
     if (space.index == nullptr) {

@@ -87,10 +87,9 @@ entities:
 )yaml",
                              key, type));
   };
-  EXPECT_EQ(
-      with("{a}:{b}", "{ type: string, max: 50 }"),
-      Lines{"error PAGE.a: SK of PAGE has ':' behind a, whose text can hold the same: two that differ can have one "
-            "key (':')"});
+  EXPECT_EQ(with("{a}:{b}", "{ type: string, max: 50 }"),
+            Lines{"error PAGE.a: SK of PAGE has ':' behind a, whose text can hold the same: two different rows can "
+                  "have the same key (':')"});
   for (const auto* key : {"{a}-{b}", "{a}/{b}", "{a}|{b}", "{a}{b}", "{a|sortable}::{b}", "{a}:x:{b}"}) {
     EXPECT_EQ(with(key, "{ type: string, max: 50 }").size(), 1) << key;
   }
@@ -118,8 +117,8 @@ entities:
                              separator, a, b));
   };
   EXPECT_EQ(with("--", "[a-z]+-?", "-?[a-z]+"),
-            Lines{"error PAGE.a: PK of PAGE has '--' behind a, whose text can end with a part of it: two that differ "
-                  "can have one key ('a-')"});
+            Lines{"error PAGE.a: PK of PAGE has '--' behind a, whose text can end with a part of it: two different "
+                  "rows can have the same key ('a-')"});
   EXPECT_EQ(with("-a-", "[b-z]+(-a)?", "(a-)?[b-z]+").size(), 1U);
   EXPECT_EQ(with("--", "[a-z]+-?", "[a-z]+"), Lines{}) << "b begins where the dashes end";
   EXPECT_EQ(with("--", "[a-z]+", "-?[a-z]+"), Lines{}) << "a ends where the dashes begin";
@@ -243,11 +242,9 @@ entities:
 )yaml",
                        hole);
   };
-  EXPECT_EQ(
-      found("text-order", kPlainTable, with_hole("set|raw")),
-      Lines{
-          "error PART.set: set is in SK as it is, and its text can hold what sorts before the '#' behind it: rows that "
-          "belong together do not stand together ('a b' lies between 'a' and 'a#')"});
+  EXPECT_EQ(found("text-order", kPlainTable, with_hole("set|raw")),
+            Lines{"error PART.set: set is in SK as it is, and its text can have characters that sort before the '#' "
+                  "behind it: rows that belong together are not adjacent ('a b' lies between 'a' and 'a#')"});
   EXPECT_EQ(found("text-order", kPlainTable, with_hole("set|sortable")), Lines{});
 }
 
@@ -274,15 +271,15 @@ entities:
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 10000 }")),
             Lines{"error PAGE.n: n can be 10000, which does not fit the 4 digits it has in SK"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: -1, max: 9 }")),
-            Lines{"error PAGE.n: n is padded in SK, but can be negative, which has no padded form"});
+            Lines{"error PAGE.n: n is padded in SK, but can be negative, and negative numbers cannot be padded"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, min: 0, max: 9 }")),
-            Lines{"error PAGE.n: n is padded in SK, but can be a fraction, which has no padded form"});
+            Lines{"error PAGE.n: n is padded in SK, but can be a fraction, and fractions cannot be padded"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 0.5, min: 0, max: 9 }")).size(), 1U);
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 5, min: 0, max: 9 }")), Lines{});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: string, max: 4 }")),
-            Lines{"error PAGE.n: n is padded in SK, but is no number, and nothing else has a padded form"});
+            Lines{"error PAGE.n: n is padded in SK, but is no number, and only numbers can be padded"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "integer")),
-            Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
+            Lines{"warning PAGE.n: n has 4 digits in SK, but no rule limits it to 0 to 9999"});
 }
 
 TEST(CheckKeys, AsksCountersForAMaxOnly) {
@@ -300,10 +297,9 @@ entities:
 )yaml",
                              words));
   };
-  EXPECT_EQ(with(""),
-            (Lines{"warning LIST.items: items has 4 digits in GSI1SK, and nothing says that it is at most 9999",
-                   "warning LIST.last: last has 4 digits in GSI1SK, and nothing says that it is at most 9999",
-                   "warning ITEM.number: number has 4 digits in SK, and nothing says that it is at most 9999"}));
+  EXPECT_EQ(with(""), (Lines{"warning LIST.items: items has 4 digits in GSI1SK, but no rule limits it to at most 9999",
+                             "warning LIST.last: last has 4 digits in GSI1SK, but no rule limits it to at most 9999",
+                             "warning ITEM.number: number has 4 digits in SK, but no rule limits it to at most 9999"}));
   EXPECT_EQ(with(", max: 9999"), Lines{});
 }
 
@@ -435,8 +431,7 @@ entities:
                              type));
   };
   EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'] }"),
-            Lines{"warning LIST.shown: shown is a flag for the sake of an index, set by hand: it can say something "
-                  "else than the "
+            Lines{"warning LIST.shown: shown is a flag for an index and is set by hand: it can contradict the "
                   "attribute that it stands for"});
   EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'], derived: \"if(open, 'true', null)\" }"), Lines{});
   EXPECT_EQ(with_flag("{ type: enum, values: [draft, live] }"), Lines{});
@@ -456,9 +451,8 @@ entities:
                        key);
   };
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}")),
-            Lines{"error EVENT: the key of EVENT has the time at in it and no id of its own: of two in one moment, the "
-                  "second is "
-                  "refused or overwrites the first"});
+            Lines{"error EVENT: the key of EVENT has the time at and no id: if two are created in one moment, the "
+                  "second is refused or overwrites the first"});
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}#{id}")), Lines{});
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at|day}")), Lines{});
 }
@@ -494,8 +488,8 @@ entities:
   };
   EXPECT_EQ(
       with(R"(keys: { PK: [ { key: "TRASH#{user}", when: "trashed = true" }, "USER#{user}" ], SK: "MAIL#{id}" })"),
-      Lines{"error MAIL.trashed: which PK a MAIL has depends on trashed, which is not in its primary key: a request "
-            "that names the row looks in another place"});
+      Lines{"error MAIL.trashed: the PK of a MAIL depends on trashed, which is not in its primary key: a request that "
+            "names the row looks in another place"});
   EXPECT_EQ(
       with(R"(keys: { PK: "USER#{user}", SK: [ { key: "A#{kind}#{id}", when: "kind = 'a'" }, "B#{kind}#{id}" ] })"),
       Lines{});
@@ -524,8 +518,8 @@ patterns:
                              asked.find("whose") == std::string_view::npos ? "" : "whose: string"));
   };
   EXPECT_EQ(with("/posts/{id}", "{ public: 'open = true' }", "user#{user}"),
-            Lines{"warning POST: others than its owner may read a POST, but the path does not say who that is, and its "
-                  "key is made from user: they always get 404"});
+            Lines{"warning POST: callers other than its owner may read a POST, but the path does not name the owner, "
+                  "and its key is made from user: they always get 404"});
   EXPECT_EQ(with("/posts/{id}", "signed-in", "user#{user}").size(), 1U);
   EXPECT_EQ(with("/users/{user}/posts/{id}", "public", "user#{user}"), Lines{});
   EXPECT_EQ(with("/posts/{id}", "public", "user#{user}", "/users/{user}/posts", "user#{user}"), Lines{})

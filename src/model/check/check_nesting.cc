@@ -23,7 +23,7 @@ bool same_value(const Entity& child, const Parent& relation, const Field& parent
          copy->copy_of->attribute == parents.attribute;
 }
 
-// What the child's key has behind the parent's; nullopt when the parent's is not its beginning.
+// The rest of the child's key behind the parent's; nullopt if the child's key does not begin with the parent's.
 std::optional<std::vector<Template::Part>> behind(const KeyForm& parent, const KeyForm& child, const Entity& entity,
                                                   const Parent& relation) {
   std::vector<Template::Part> rest = child.parts;
@@ -82,7 +82,7 @@ bool is_behind_in_partition(const CheckedPattern& query, const Entity& parent, c
 // A partition that belongs to one parent: nobody else's children can be among its own.
 bool has_partition_of_its_own(const CheckedPattern& query, const Entity& parent, const Nest& nest) {
   if (!names_one(query, {&parent, &parent.main()}, query.space.partition)) return false;
-  return std::all_of(nest.children.begin(), nest.children.end(), [&](const Nest::Child& child) {
+  return std::all_of(nest.children.begin(), nest.children.end(), [&](const Related& child) {
     return is_behind_in_partition(query, parent, *child.entity, *child.through);
   });
 }
@@ -107,9 +107,9 @@ void check_nesting(const CheckedPattern& query, Findings& findings) {
     if (!rest) {
       findings.error(
           about,
-          fmt::format("{} of {} does not begin with that of its {}, so that the order of keys does not bring them "
-                      "together",
-                      key.name, child->name, parent->name),
+          fmt::format(
+              "{} of {} does not begin with that of its {}, so they do not follow each other in the order of keys",
+              key.name, child->name, parent->name),
           fmt::format("begin one alternative with {}, with copies of the parent's attributes",
                       spell_text(parents.front().text)));
       continue;
@@ -119,10 +119,11 @@ void check_nesting(const CheckedPattern& query, Findings& findings) {
     const bool tight = separator != nullptr && static_cast<unsigned char>(separator->text.front()) < kLowestEscaped;
     if (end != nullptr && is_free_text(type_of(*parent, end->attribute), query.steps) &&
         (end->transform == Transform::Raw || !tight)) {
-      findings.error(about,
-                     fmt::format("another {} whose {} goes on where this one ends falls between it and its {}",
-                                 parent->name, end->attribute, child->name),
-                     fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
+      findings.error(
+          about,
+          fmt::format("a {0} with a longer {1} that begins with this one is sorted between this {0} and its {2}",
+                      parent->name, end->attribute, child->name),
+          fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
     }
   }
   if (names_one(query, {parent, &parent->main()}, query.space.attributes())) return;

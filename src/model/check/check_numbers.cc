@@ -29,8 +29,8 @@ void find_reused(const Model& model, const Entity& entity, const Attribute& attr
   if (!entity.is_named_by(attribute.name)) return;
   findings.warning(
       {.code = "reused-number", .subject = number_name(entity, attribute), .position = attribute.next->position},
-      fmt::format("{0} names a {1}, and the number of the last {1} is given again when that is deleted: links and tags "
-                  "of the former one lead to the new one",
+      fmt::format("{0} names a {1}, and after the last {1} is deleted its number is given again: links and tags of the "
+                  "old one lead to the new one",
                   attribute.name, entity.name),
       "let a parent keep the last number: `next: { by: relation.attribute }`, with `attribute: { last: true }` in the "
       "parent");
@@ -44,8 +44,7 @@ void find_begun_again(const Entity& entity, const Attribute& attribute, Report& 
   if (!stay) return;
   findings.warning(
       {.code = "numbers-begin-again", .subject = number_name(entity, attribute), .position = attribute.next->position},
-      fmt::format("a {0} that is deleted leaves its {1}, and one that is created again under its name gives numbers "
-                  "that they have",
+      fmt::format("a deleted {0} leaves its {1} behind, and a new {0} of the same name gives their numbers again",
                   relation->entity, entity.name),
       fmt::format("write `on_delete: cascade` or `restrict` for {}.{}, or put a generated id into the key of {}",
                   entity.name, relation->name, relation->entity));

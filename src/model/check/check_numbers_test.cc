@@ -47,8 +47,8 @@ patterns:
                              words));
   };
   EXPECT_EQ(with("versioned: true"),
-            Lines{"warning TICKET.number: number names a TICKET, and the number of the last TICKET is given again when "
-                  "that is deleted: links and tags of the former one lead to the new one"});
+            Lines{"warning TICKET.number: number names a TICKET, and after the last TICKET is deleted its number is "
+                  "given again: links and tags of the old one lead to the new one"});
   EXPECT_EQ(with("append_only: true"), Lines{});
   EXPECT_EQ(with("operations: [create, get]"), Lines{});
   EXPECT_EQ(found_in_issues("reused-number", "{ type: string, max: 40 }", "on_delete: cascade", kNumbered), Lines{});
@@ -59,8 +59,8 @@ TEST(CheckNumbers, WarnsOfParentsThatBeginAgainWhileTheirChildrenStay) {
     return found_in_issues("numbers-begin-again", repo, relation, kNumbered);
   };
   EXPECT_EQ(with("{ type: string, max: 40 }", "on_delete: nothing"),
-            Lines{"warning ISSUE.number: a REPO that is deleted leaves its ISSUE, and one that is created again under "
-                  "its name gives numbers that they have"});
+            Lines{"warning ISSUE.number: a deleted REPO leaves its ISSUE behind, and a new REPO of the same name gives "
+                  "their numbers again"});
   EXPECT_EQ(with("{ type: string, max: 40 }", "on_delete: cascade"), Lines{});
   EXPECT_EQ(with("{ type: string, generated: uuid }", "on_delete: nothing"), Lines{});
 }

@@ -19,8 +19,8 @@ bool is_cut(const Entity& entity, const Field& field) {
 
 // -------------------------------------------------------------------------------------------- what all rows have alike
 
-// What every row of an answer has in front of a sort key, by its condition.  Holes are those of the condition.
-Template::Parts fixed_front(const CheckedPattern& query, const KeyCondition& condition) {
+// The front that a condition gives to the sort key of all rows of an answer.  Its holes are those of the condition.
+Template::Parts fixed_front(const CheckedPattern& query, const PatternCondition& condition) {
   const auto& operands = condition.operands;
   if (condition.comparison == Comparison::Equal) return operands.front().parts();
   if (condition.comparison == Comparison::BeginsWith) return certain_front(query.pattern, operands.front());
@@ -40,7 +40,7 @@ bool is_at(const Template::Part& asked, const Template::Part& kept, bool last) {
 
 // How many parts of a key that front fixes.  A text may go on, and a day may have hours, unless what follows in the key
 // follows in the front as well.
-std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const KeyCondition& condition,
+std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const PatternCondition& condition,
                         const Template::Parts& key) {
   const auto front = fixed_front(query, condition);
   std::size_t count = 0;
@@ -158,7 +158,7 @@ std::string order_words(const SortedForm& sorted) {
   return names.empty() ? "nothing" : listed(names);
 }
 
-// What stands before the last place and in it, whatever its holes are called.
+// The parts up to `last`, including it. The holes have no names, so that two forms can be compared.
 Template::Parts lead(const SortedForm& sorted, std::size_t last) {
   Template::Parts parts(sorted.parts.begin(), sorted.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   for (auto& part : parts) {
@@ -187,12 +187,13 @@ void find_overtaking(const CheckedPattern& query, const SortedForm& sorted, cons
     const auto text = overtaking(sorted, place, query.steps);
     if (!text) continue;
     const auto& name = std::get<Field>(sorted.parts[place]).attribute;
-    findings.error(query.about("not-sorted"),
-                   fmt::format("it promises {} sorted by {}, but what stands behind {} in {} is not below all that {} "
-                               "can go on with",
-                               sorted.row.name(), listed(query.pattern.sorted_by), name, sorted.text, name),
-                   "put a separator below '%' behind it, such as '#'",
-                   fmt::format("{} is not behind its own beginning", spell_text(*text)));
+    findings.error(
+        query.about("not-sorted"),
+        fmt::format(
+            "it promises {} sorted by {}, but the text behind {} in {} does not sort below all longer values of {}",
+            sorted.row.name(), listed(query.pattern.sorted_by), name, sorted.text, name),
+        "put a separator below '%' behind it, such as '#'",
+        fmt::format("{} does not sort behind the shorter value that it begins with", spell_text(*text)));
   }
 }
 
@@ -214,11 +215,12 @@ void report_unkept(const CheckedPattern& query, const SortedForm& form, Findings
 void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
   std::vector<std::string> names = {a.row.name()};
   add_name(names, b.row.name());
-  findings.error(query.about("not-sorted"),
-                 fmt::format("it promises {} sorted by {}, but {} sorts them by what stands before that, which is not "
-                             "always the same",
-                             listed(names), listed(query.pattern.sorted_by), query.space.name),
-                 "begin their sort keys alike", fmt::format("{} and {}", a.text, b.text));
+  findings.error(
+      query.about("not-sorted"),
+      fmt::format(
+          "it promises {} sorted by {}, but {} sorts them first by the text in front, which is not always the same",
+          listed(names), listed(query.pattern.sorted_by), query.space.name),
+      "begin their sort keys alike", fmt::format("{} and {}", a.text, b.text));
 }
 
 }  // namespace

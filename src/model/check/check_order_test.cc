@@ -10,7 +10,7 @@ constexpr std::string_view kParty = R"yaml(
   {0}: {{ keys: {{ PK: "{0}#{{id}}", SK: "X", GSI1PK: "user#{{user}}", GSI1SK: {1} }},
          attributes: {{ id: uuid, user: uuid, at: timestamp, name: {{ type: string, max: 9 }}, kind: {{ type: string, max: 9 }} }} }})yaml";
 
-// What is wrong with the order of an answer with an A and a B, whose sort keys are these.
+// The findings about the order of an answer with an A and a B that have these sort keys.
 Lines found_in_order(std::string_view a, std::string_view b, std::string_view condition = "",
                      std::string_view sorted_by = "at") {
   return found("not-sorted", kTable,
@@ -28,7 +28,7 @@ TEST(CheckOrder, IsThatOfTheKey) {
 
 TEST(CheckOrder, IsThatOfAllRowsTogether) {
   EXPECT_EQ(found_in_order("\"A#{at}\"", "\"B#{at}\""),
-            Lines{"error all: it promises A, B sorted by at, but GSI1 sorts them by what stands before that, which is "
+            Lines{"error all: it promises A, B sorted by at, but GSI1 sorts them first by the text in front, which is "
                   "not always the same ('A#{at}' and 'B#{at}')"});
   EXPECT_EQ(found_in_order("\"T#{at}#{id}\"", "\"T#{at}\""), Lines{});
   EXPECT_EQ(found_in_order("\"{at}\"", "[\"T#{at}\", \"none\"]").size(), 1U);
@@ -105,8 +105,8 @@ patterns:
 
 TEST(CheckOrder, WantsWhatIsSortedByToEndBelowItself) {
   EXPECT_EQ(found_in_order("\"{name}-{at}\"", "\"{name}#{at}\"", "", "name"),
-            Lines{"error all: it promises A sorted by name, but what stands behind name in '{name}-{at}' is not below "
-                  "all that name can go on with ('&' is not behind its own beginning)"});
+            Lines{"error all: it promises A sorted by name, but the text behind name in '{name}-{at}' does not sort "
+                  "below all longer values of name ('&' does not sort behind the shorter value that it begins with)"});
   EXPECT_EQ(found_in_order("\"{name}#{at}\"", "\"{name}\"", "", "name"), Lines{});
   EXPECT_EQ(found_in_order("\"{name}{at}\"", "\"{name}\"", "", "name").size(), 1U);
 }

@@ -57,9 +57,9 @@ bool is_constant(const KeyForms& forms) {
   });
 }
 
-void find_hot(const Model& model, const KeySpace& space, const KeyedRow& row, Report& findings) {
+void find_hot(const Model& model, const DesignKey& space, const KeyedRow& row, Report& findings) {
   const auto all = forms(model, row, space);
-  const auto primary = forms(model, row, key_spaces(model.table).front());
+  const auto primary = forms(model, row, design_keys(model.table).front());
   if (!all || !primary || is_constant(*primary)) return;  // one row is no load
   std::uint64_t count = 1;
   std::string keys;
@@ -107,7 +107,7 @@ bool is_one_row(const KeyForms& all) {
 // The rows are only ever added, and nothing in the partition key is the row's own.
 void find_unbounded(const Model& model, const Entity& entity, Report& findings) {
   if (!entity.append_only || entity.main().expires) return;
-  const auto space = key_spaces(model.table).front();
+  const auto space = design_keys(model.table).front();
   const auto all = forms(model, {&entity, &entity.main()}, space);
   if (!all || is_constant(*all) || is_one_row(*all)) return;
   for (const auto& form : all->front()) {
@@ -122,7 +122,7 @@ void find_unbounded(const Model& model, const Entity& entity, Report& findings) 
     }
   }
   findings.warning({.code = "unbounded-partition", .subject = entity.name, .position = all->front().front().position},
-                   fmt::format("{} is only ever added to, never expires, and all of it under {} is one partition",
+                   fmt::format("{} rows are only added and never expire, and all those under {} are in one partition",
                                entity.name, spell_text(all->front().front().text)),
                    "put the month into the partition key ({At|month}), let rows expire, or accept it and say how many "
                    "there will be");
@@ -130,7 +130,7 @@ void find_unbounded(const Model& model, const Entity& entity, Report& findings) 
 
 // With a local index, what has one partition key is limited.
 void find_collection_size(const Model& model, Report& findings) {
-  const auto spaces = key_spaces(model.table);
+  const auto spaces = design_keys(model.table);
   const auto& table = spaces.front();
   for (const auto& space : spaces) {
     if (space.index == nullptr || !space.index->local) continue;
@@ -150,7 +150,7 @@ void find_collection_size(const Model& model, Report& findings) {
 }  // namespace
 
 void check_partitions(const Model& model, Report& findings) {
-  for (const auto& space : key_spaces(model.table)) {
+  for (const auto& space : design_keys(model.table)) {
     for (const auto& row : rows(model)) {
       if (space.index == nullptr || !space.index->local) find_hot(model, space, row, findings);
     }

@@ -52,10 +52,9 @@ entities:
 )yaml",
                        key);
   };
-  EXPECT_EQ(
-      found("unbounded-partition", kPlainTable, with_key("USER#{user}")),
-      Lines{
-          "warning LOG: LOG is only ever added to, never expires, and all of it under 'USER#{user}' is one partition"});
+  EXPECT_EQ(found("unbounded-partition", kPlainTable, with_key("USER#{user}")),
+            Lines{"warning LOG: LOG rows are only added and never expire, and all those under 'USER#{user}' are in one "
+                  "partition"});
   EXPECT_EQ(found("unbounded-partition", kPlainTable, with_key("USER#{user}#{at|month}")), Lines{});
   EXPECT_EQ(found("unbounded-partition", kPlainTable, R"yaml(
 entities:

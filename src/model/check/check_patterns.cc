@@ -32,7 +32,7 @@ bool leads_to_children(const Entity& child, const IndexDesign& index) {
                      [&](const Parent& relation) { return relation.found_by == std::vector{&index}; });
 }
 
-void find_unread(const Model& model, const KeySpace& space, const std::vector<CheckedPattern>& queries,
+void find_unread(const Model& model, const DesignKey& space, const std::vector<CheckedPattern>& queries,
                  Findings& findings) {
   std::vector<const CheckedPattern*> readers;
   for (const auto& query : queries) {
@@ -91,7 +91,7 @@ void check_patterns(const Model& model, Findings& findings) {
   std::vector<CheckedPattern> queries;
   for (const auto& pattern : model.patterns) {
     queries.push_back(
-        {model, pattern, key_space(model.table, pattern.index), returned_rows(pattern), findings.steps()});
+        {model, pattern, design_key(model.table, pattern.index), returned_rows(pattern), findings.steps()});
   }
   for (const auto& query : queries) {
     check_conditions(query, findings);
@@ -99,7 +99,7 @@ void check_patterns(const Model& model, Findings& findings) {
     check_order(query, findings);
     check_nesting(query, findings);
   }
-  for (const auto& space : key_spaces(model.table)) {
+  for (const auto& space : design_keys(model.table)) {
     if (space.index != nullptr) find_unread(model, space, queries, findings);
   }
 }

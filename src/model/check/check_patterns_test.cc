@@ -191,9 +191,8 @@ TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
   EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
   file: { query: { PK: "user#{user}", SK: "{folder}#{name}" }, returns: FILE }
 )yaml"),
-            Lines{"error file: it asks for {name} where the key of FILE has {name|sortable}: what is written "
-                  "differently is not "
-                  "found"});
+            Lines{"error file: it asks for {name} where the key of FILE has {name|sortable}: a value that is written "
+                  "in another way is not found"});
   EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
   file: { query: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }, returns: FILE }
 )yaml"),
@@ -214,13 +213,14 @@ patterns:
                              kept, asked, type));
   };
   EXPECT_EQ(with("{miles:04}", "{low}", "integer"),
-            Lines{"error trips: it asks for {low} where the key of TRIP has {miles:04}: what is written differently is "
-                  "not found"});
+            Lines{"error trips: it asks for {low} where the key of TRIP has {miles:04}: a value that is written in "
+                  "another way is not found"});
   EXPECT_EQ(with("{miles:04}", "{low:04}", "integer"), Lines{});
   EXPECT_EQ(with("{no|sortable}", "{low}", "ulid").size(), 1U);
-  EXPECT_EQ(with("{at|day}", "{low}", "timestamp"),
-            Lines{"error trips: it compares {low} with {at|day}, of which the key of TRIP has less: a time within it "
-                  "is above it (a request from '2023-01-31T00:00:00.000Z' on does not return '2023-01-31')"});
+  EXPECT_EQ(
+      with("{at|day}", "{low}", "timestamp"),
+      Lines{"error trips: it compares {low} with {at|day}, but the key of TRIP has a less exact time: rows of the same "
+            "time are not found (a request from '2023-01-31T00:00:00.000Z' on does not return '2023-01-31')"});
   EXPECT_EQ(with("{at|day}", "{low}", "date"), Lines{});
   EXPECT_EQ(with("{at|day}", "{low|month}", "date"), Lines{});
   EXPECT_EQ(with("{at}", "{low}", "date"), Lines{});
@@ -242,12 +242,10 @@ patterns:
 )yaml",
                              type));
   };
-  EXPECT_EQ(
-      with("timestamp"),
-      (Lines{"error events: it compares {since}, of type timestamp, with {id} in the key of EVENT, of type ulid: no "
-             "text is of both types, so that it finds all rows or none",
-             "error events: it compares {until}, of type timestamp, with {id} in the key of EVENT, of type ulid: no "
-             "text is of both types, so that it finds all rows or none"}));
+  EXPECT_EQ(with("timestamp"), (Lines{"error events: it compares {since}, of type timestamp, with {id} in the key of "
+                                      "EVENT, of type ulid: no text is of both types, so it finds all rows or none",
+                                      "error events: it compares {until}, of type timestamp, with {id} in the key of "
+                                      "EVENT, of type ulid: no text is of both types, so it finds all rows or none"}));
   EXPECT_EQ(with("ulid"), Lines{});
   EXPECT_EQ(with("string"), Lines{}) << "it can be one";
 }
@@ -307,12 +305,13 @@ patterns:
 }
 
 TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
-  EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
+  EXPECT_EQ(
+      found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}" } }, returns: FILE }
 )yaml"),
-            Lines{"error files: its prefix ends inside {folder}: it also finds what only begins with the value that "
-                  "was asked for "
-                  "(a request for 'a' also returns 'aa')"});
+      Lines{
+          "error files: its prefix ends inside {folder}: it also finds longer values that begin with the requested one "
+          "(a request for 'a' also returns 'aa')"});
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}#" } }, returns: FILE }
 )yaml"),
@@ -333,11 +332,10 @@ patterns:
 )yaml",
                              type));
   };
-  EXPECT_EQ(
-      with_type("{ type: string, max: 30, required: true }"),
-      Lines{"warning runs: it compares at of RUN as text of no fixed form: values of one meaning and two spellings lie "
-            "apart, and an upper bound leaves out what only begins with it ('2023-01-31T10:00:00Z' is not between "
-            "'2023-01-01' and '2023-01-31')"});
+  EXPECT_EQ(with_type("{ type: string, max: 30, required: true }"),
+            Lines{"warning runs: it compares at of RUN as text without a fixed form: two spellings of one value are "
+                  "sorted apart, and an upper bound leaves out longer values that begin with it "
+                  "('2023-01-31T10:00:00Z' is not between '2023-01-01' and '2023-01-31')"});
   EXPECT_EQ(with_type("{ type: timestamp, required: true }"), Lines{});
 }
 
@@ -361,7 +359,7 @@ TEST(CheckPatterns, WantsFiltersThatDynamoDbCanSay) {
   EXPECT_EQ(found_in_books("filter", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "fold(title) = 'x'" }
 )yaml"),
-            Lines{"error books: DynamoDB cannot say the filter 'fold(title) = 'x''"});
+            Lines{"error books: DynamoDB has no filter expression for 'fold(title) = 'x''"});
   EXPECT_EQ(found_in_books("filter", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = 'x'" }
 )yaml"),
@@ -382,9 +380,8 @@ TEST(CheckPatterns, WarnsOfFiltersThatShouldBeKeys) {
   EXPECT_EQ(found_in_books("filtered-read", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = :title" }
 )yaml"),
-            Lines{"warning books: no key serves 'title = :title': all rows of the key condition are read, and those "
-                  "that do not "
-                  "match are thrown away"});
+            Lines{"warning books: no key serves 'title = :title': all rows of the key condition are read, and rows "
+                  "that do not match are discarded"});
   EXPECT_EQ(found_in_books("filtered-read", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "attribute_exists(title)" }
 )yaml"),
@@ -402,7 +399,8 @@ TEST(CheckPatterns, WantsIndexesToHoldWhatIsReturned) {
         projection);
   };
   EXPECT_EQ(found_in_books("projection", kPatterns, table("keys")),
-            (Lines{"error books: GSI1 does not hold title, which it needs to tell, filter, nest or join what it reads",
+            (Lines{"error books: GSI1 does not hold title, which it needs to identify, filter, nest or join the rows "
+                   "that it reads",
                    "warning books: GSI1 does not hold user, book, title, shelf: its answers lack them"}));
   EXPECT_EQ(found_in_books("projection", kPatterns, table("[EntityType, user, book, title, shelf]")), Lines{});
   EXPECT_EQ(found_in_books("projection", kPatterns, table("all")), Lines{});
@@ -427,9 +425,8 @@ patterns:
 )yaml",
                              key));
   };
-  EXPECT_EQ(with("[id]", "all"),
-            Lines{"error posts: ByDay does not hold EntityType, which it needs to tell, filter, nest or join what it "
-                  "reads"});
+  EXPECT_EQ(with("[id]", "all"), Lines{"error posts: ByDay does not hold EntityType, which it needs to identify, "
+                                       "filter, nest or join the rows that it reads"});
   EXPECT_EQ(with("[id]", "ads"), Lines{});
   EXPECT_EQ(with("[id, EntityType]", "all"), Lines{});
 }
@@ -573,9 +570,8 @@ patterns:
 )yaml",
                              rest));
   };
-  EXPECT_EQ(with(", access: public"),
-            Lines{"warning notes: more people may run it than may read a NOTE, and nothing in it leaves "
-                  "out what they may not see"});
+  EXPECT_EQ(with(", access: public"), Lines{"warning notes: more people may run it than may read a NOTE, and neither "
+                                            "its key nor its filter leaves out the rows that they may not see"});
   EXPECT_EQ(with(", access: public, filter: \"open = true\""), Lines{});
   EXPECT_EQ(with(""), Lines{});
 }
@@ -634,12 +630,14 @@ patterns:
   constexpr std::string_view kUnique = ", unique_within: user, fold: true";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", kUnique), Lines{});
   EXPECT_EQ(with("{name|raw}", "{seriesName|raw}#{book}", kUnique),
-            Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
+            Lines{"error shelf: a SERIES with a longer name that begins with this one is sorted between this SERIES "
+                  "and its BOOK"});
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}+{book}", kUnique),
-            Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
-  EXPECT_EQ(with("{name|sortable}", "{book}", kUnique), Lines{"error shelf: GSI1SK of BOOK does not begin with that of "
-                                                              "its SERIES, so that the order of keys does not bring "
-                                                              "them together"});
+            Lines{"error shelf: a SERIES with a longer name that begins with this one is sorted between this SERIES "
+                  "and its BOOK"});
+  EXPECT_EQ(with("{name|sortable}", "{book}", kUnique),
+            Lines{"error shelf: GSI1SK of BOOK does not begin with that of its SERIES, so they do not follow each "
+                  "other in the order of keys"});
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ", unique_within: user").size(), 1U)
       << "'Dune' and 'dune' have one key";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ""),

@@ -14,8 +14,6 @@
 namespace stator::model {
 namespace {
 
-constexpr std::size_t kMaxTransactionRows = 100;
-
 std::string relation_name(const Entity& child, const Parent& relation) {
   return fmt::format("{}.{}", child.name, relation.name);
 }
@@ -43,16 +41,19 @@ void find_relations(const Entity& child, Report& findings) {
                         : !relation.numbers.empty()  ? "find the last number of"
                                                      : nullptr;
     if ((need == nullptr && count == nullptr) || !relation.found_by.empty()) continue;
-    const auto missing = fmt::format(
-        "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
+    const auto missing =
+        fmt::format("no partition key of the table, or of an index that always has them, can be computed from the {}",
+                    parent->name);
     const auto fix = fmt::format(
-        "give {0} an index whose partition key is made of what names the {1}, without shards or a `when`, "
-        "and whose sort key is made of what every {0} has: what names it, is required or is generated",
+        "give {0} an index whose partition key is made of the attributes that name the {1}, without shards or a "
+        "`when`, "
+        "and whose sort key is made of attributes that every {0} has: those that name it, and required or generated "
+        "ones",
         child.name, parent->name);
     if (need != nullptr || child.main().expires) {
       findings.error(
           about("children-not-found"),
-          fmt::format("to {} the {} of {}{}, somebody must find them, but {}", need != nullptr ? need : count,
+          fmt::format("to {} the {} of {}{}, a query must find them, but {}", need != nullptr ? need : count,
                       child.name, with_article(parent->name), need != nullptr ? "" : " when one has expired", missing),
           fix);
     } else {
@@ -60,9 +61,9 @@ void find_relations(const Entity& child, Report& findings) {
       // mend, unless children are there first.
       findings.warning(
           about("children-not-found"),
-          fmt::format("nobody can {} the {} of {} anew if the number is ever wrong{}: {}", count, child.name,
+          fmt::format("it is impossible to {} the {} of {} again when the number is wrong{}: {}", count, child.name,
                       with_article(parent->name),
-                      relation.can_precede ? ", as it is when some are there before their parent comes" : "", missing),
+                      relation.can_precede ? ", as it can be when children exist before their parent" : "", missing),
           fix);
     }
   }
@@ -82,11 +83,10 @@ void find_silent_copies(const Entity& child, Report& findings) {
     if (tells || sources.empty()) continue;
     findings.warning(
         {.code = "copy-tells-nothing", .subject = relation_name(child, relation), .position = relation.position},
-        fmt::format(
-            "a {0} may be without {1}: a {2} that has nothing else of it is then taken for one that came before "
-            "its {0}, and stays{3} when that is deleted",
-            parent->name, fmt::join(sources, ", "), child.name,
-            relation.on_delete == OnDelete::Clear ? " as it is" : ""),
+        fmt::format("a {0} may lack {1}: a {2} that has no other copy of it then looks older than its {0}, and "
+                    "stays{3} when the {0} is deleted",
+                    parent->name, fmt::join(sources, ", "), child.name,
+                    relation.on_delete == OnDelete::Clear ? " as it is" : ""),
         fmt::format("copy something that every {0} has, or make {1} required", parent->name, sources.front()));
   }
 }
@@ -102,10 +102,10 @@ void find_overruled(const Entity& child, Report& findings) {
     }
     findings.warning(
         {.code = "restrict-overruled", .subject = relation_name(child, relation), .position = relation.position},
-        fmt::format("a {0} goes {1}, whatever {2} it has, and takes them along: `restrict` only keeps it from being "
-                    "deleted itself",
+        fmt::format("a {0} is deleted {1}, also while it has {2} children, and these are deleted with it: `restrict` "
+                    "only refuses requests to delete it",
                     parent->name,
-                    causes.empty() ? "when its time has come" : fmt::format("with its {}", fmt::join(causes, ", ")),
+                    causes.empty() ? "when it expires" : fmt::format("with its {}", fmt::join(causes, ", ")),
                     child.name),
         causes.empty() ? fmt::format("write `on_delete: cascade`, or let no {} expire", parent->name)
                        : fmt::format("write `on_delete: cascade`, or give {} a relation to {} with `on_delete: "
@@ -139,15 +139,15 @@ void find_stream(const Model& model, Report& findings) {
   const auto* fix = "write `stream: new_and_old_images`";
   if (!needs.empty()) {
     findings.error(about,
-                   fmt::format("what follows a change through {} needs the row before and after it, and the table's "
-                               "stream has not both",
+                   fmt::format("changes are propagated through {}, which needs the row before and after a change, but "
+                               "the table's stream does not have both",
                                fmt::join(needs, ", ")),
                    fix);
   } else if (!counted.empty()) {
     findings.warning(about,
-                     fmt::format("a parent that comes when its children are there already, because a former one of its "
-                                 "name has left them, counts them when the stream tells of it; so through {} it counts "
-                                 "too few, and the table's stream has not both images",
+                     fmt::format("a new parent can have children that an earlier parent of its name has left, and "
+                                 "counts them when the stream reports its creation; through {} it counts too few, "
+                                 "because the table's stream does not have both images",
                                  fmt::join(counted, ", ")),
                      fix);
   }
@@ -164,8 +164,8 @@ bool has_any(const std::set<std::string>& names, const std::optional<Expression>
   return expression && has_any(names, expression->paths());
 }
 
-// What is another value, or none, when the relation's attributes are cleared: those, and what is derived or found
-// through them.
+// The attributes that get another value, or none, when the relation's attributes are cleared: those, and attributes
+// that are derived or found through them.
 std::set<std::string> changed_by_clearing(const Entity& child, const Parent& relation) {
   std::set<std::string> changed(relation.clear.begin(), relation.clear.end());
   const auto follows = [&](const Attribute& attribute) {
@@ -210,14 +210,14 @@ void find_stray_numbers(const Entity& child, Report& findings) {
       const auto& order = attribute.next->pattern;
       if (leaves) {
         findings.warning(about,
-                         fmt::format("when its {0} is deleted, a {1} leaves the order of {2} and keeps its {3}, which "
-                                     "counts nowhere, or twice where the {1} comes to lie",
+                         fmt::format("when its {0} is deleted, a {1} leaves the order of {2} but keeps its {3}: the "
+                                     "number is then in no order, or twice in another order",
                                      relation.entity, child.name, order, attribute.name),
                          fmt::format("clear {} as well", attribute.name));
       } else {
         findings.warning(about,
                          fmt::format("when its {} is deleted, {} loses its {} and stays in the order of {}, where it "
-                                     "is not found until somebody changes it",
+                                     "is not found until a request changes it",
                                      relation.entity, with_article(child.name), attribute.name, order),
                          fmt::format("clear {} as well, or keep {}", fmt::join(place->scope, ", "), attribute.name));
       }
@@ -227,11 +227,10 @@ void find_stray_numbers(const Entity& child, Report& findings) {
 
 // ------------------------------------------------------------------------------------------------------- unique values
 
-// Whether somebody else than the one who writes the row can change the attribute: it is a copy of what changes, or
-// derived from one.
+// Whether a write of another row can change the attribute: it is a copy of a value that can change, or derived from
+// one.
 bool follows_others(const Entity& entity, const Attribute& attribute, unsigned depth = 0) {
-  constexpr unsigned kDeepest = 16;
-  if (depth == kDeepest) return true;
+  if (depth == kMostGenerations) return true;
   if (attribute.derived) {
     const auto paths = attribute.derived->paths();
     return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
@@ -257,10 +256,11 @@ void find_moving_uniques(const Entity& entity, Report& findings) {
             {.code = "unique-copy",
              .subject = entity.name + "." + unique.attributes.front(),
              .position = unique.position},
-            fmt::format("{} follows the change of another row, and two {} can come to have the same {} by it without "
-                        "anybody being asked",
-                        name, entity.name, fmt::join(unique.attributes, ", ")),
-            fmt::format("take what names the other row instead of {}, or what in it never changes", name));
+            fmt::format(
+                "{} changes with another row, so two {} can get the same {} without a request that could be refused",
+                name, entity.name, fmt::join(unique.attributes, ", ")),
+            fmt::format("use the identity of the other row instead of {}, or an attribute of it that never changes",
+                        name));
       }
     }
   }
@@ -276,11 +276,11 @@ std::size_t rows_of_write(const Entity& entity, bool moves) {
 
 void find_transactions(const Model& model, Report& findings) {
   const auto report = [&](const std::string& subject, Position position, std::size_t rows) {
-    if (rows <= kMaxTransactionRows) return;
+    if (rows <= kMostTransactionRows) return;
     findings.error(
         {.code = "transaction-too-large", .subject = subject, .position = position},
-        fmt::format("it can write {} rows at once, and a transaction holds at most {}", rows, kMaxTransactionRows),
-        "split it, or let the consistency manager do what can wait");
+        fmt::format("it can write {} rows at once, and a transaction holds at most {}", rows, kMostTransactionRows),
+        "split it, or leave the part that can wait to the consistency manager");
   };
   for (const auto& entity : model.entities) report(entity.name, entity.position, rows_of_write(entity, true));
   for (const auto& action : model.actions) {

@@ -19,9 +19,9 @@ entities:
 )yaml",
                              key, on_delete));
   };
-  EXPECT_EQ(with("item#{item}", "cascade"), Lines{"error ITEM.list: to delete the ITEM of a LIST, somebody must find "
-                                                  "them, but no partition key of the table, or "
-                                                  "of an index that always has them, follows from the LIST"});
+  EXPECT_EQ(with("item#{item}", "cascade"),
+            Lines{"error ITEM.list: to delete the ITEM of a LIST, a query must find them, but no partition key of the "
+                  "table, or of an index that always has them, can be computed from the LIST"});
   EXPECT_EQ(with("item#{item}", "nothing"), Lines{});
   EXPECT_EQ(with("list#{list}", "cascade"), Lines{});
 }
@@ -73,16 +73,16 @@ entities:
 )yaml",
                              on_delete, more));
   };
-  EXPECT_EQ(with(""), Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong: "
-                            "no partition key of the table, or of an index that always has them, follows from the "
-                            "QUAY"});
+  EXPECT_EQ(with(""),
+            Lines{"warning SHIP.berth: it is impossible to count the SHIP of a QUAY again when the number is wrong: no "
+                  "partition key of the table, or of an index that always has them, can be computed from the QUAY"});
   EXPECT_EQ(with("", "nothing"),
-            Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong, as it is "
-                  "when some are there before their parent comes: no partition key of the table, or of an index that "
-                  "always has them, follows from the QUAY"});
+            Lines{"warning SHIP.berth: it is impossible to count the SHIP of a QUAY again when the number is wrong, as "
+                  "it can be when children exist before their parent: no partition key of the table, or of an index "
+                  "that always has them, can be computed from the QUAY"});
   EXPECT_EQ(with("expires: 'until'"),
-            Lines{"error SHIP.berth: to count the SHIP of a QUAY when one has expired, somebody must find them, but no "
-                  "partition key of the table, or of an index that always has them, follows from the QUAY"});
+            Lines{"error SHIP.berth: to count the SHIP of a QUAY when one has expired, a query must find them, but no "
+                  "partition key of the table, or of an index that always has them, can be computed from the QUAY"});
 }
 
 TEST(CheckRules, FindsUniqueValuesThatOthersChange) {
@@ -107,15 +107,14 @@ entities:
   };
   EXPECT_EQ(with("title: { type: string, unique_within: author }"), Lines{});
   EXPECT_EQ(with("title: { type: string, unique_within: authorBorn }"), Lines{}) << "that never changes";
-  EXPECT_EQ(
-      with("title: { type: string, unique_within: authorName }"),
-      Lines{"warning BOOK.title: authorName follows the change of another row, and two BOOK can come to have the same "
-            "title by it without anybody being asked"});
+  EXPECT_EQ(with("title: { type: string, unique_within: authorName }"),
+            Lines{"warning BOOK.title: authorName changes with another row, so two BOOK can get the same title without "
+                  "a request that could be refused"});
   EXPECT_EQ(
       with(
           "title: string\n      full: { type: string, derived: \"concat(authorName, title)\", unique_within: author }"),
-      Lines{"warning BOOK.full: full follows the change of another row, and two BOOK can come to have the same full by "
-            "it without anybody being asked"});
+      Lines{"warning BOOK.full: full changes with another row, so two BOOK can get the same full without a request "
+            "that could be refused"});
 }
 
 TEST(CheckRules, WantsCopiesToTellWhichChildrenHaveHadAParent) {
@@ -156,9 +155,8 @@ entities:
   };
   constexpr std::string_view kLoose = "must_exist: false, on_delete: cascade";
   const Lines warning{
-      "warning REVIEW.movie: a MOVIE may be without tagline: a REVIEW that has nothing else of it is then taken for "
-      "one "
-      "that came before its MOVIE, and stays when that is deleted"};
+      "warning REVIEW.movie: a MOVIE may lack tagline: a REVIEW that has no other copy of it then looks older than its "
+      "MOVIE, and stays when the MOVIE is deleted"};
   EXPECT_EQ(with("copy: { copy_of: movie.tagline }", kLoose), warning);
   EXPECT_EQ(with("copy: { copy_of: movie.tagline }", "must_exist: false, on_delete: { clear: text }").size(), 1U);
   EXPECT_EQ(with("copy: { copy_of: movie.tagline }", "must_exist: false"), Lines{}) << "nothing is done to them";
@@ -197,9 +195,8 @@ patterns:
                              clear));
   };
   const Lines stays{
-      "warning BOOK.shelf: when its SHELF is deleted, a BOOK leaves the order of books and keeps its place, which "
-      "counts "
-      "nowhere, or twice where the BOOK comes to lie"};
+      "warning BOOK.shelf: when its SHELF is deleted, a BOOK leaves the order of books but keeps its place: the number "
+      "is then in no order, or twice in another order"};
   EXPECT_EQ(with("shelf"), stays) << "and what is copied goes with it";
   EXPECT_EQ(with("room"), stays);
   EXPECT_EQ(with("owned"), stays) << "and what is derived changes";
@@ -208,7 +205,7 @@ patterns:
   EXPECT_EQ(
       with("[note, place]"),
       Lines{"warning BOOK.shelf: when its SHELF is deleted, a BOOK loses its place and stays in the order of books, "
-            "where it is not found until somebody changes it"});
+            "where it is not found until a request changes it"});
 }
 
 TEST(CheckRules, WantsATimeToLiveForWhatIsPurged) {
@@ -234,9 +231,8 @@ entities:
     attributes: { list: uuid, item: uuid }
 )yaml";
   EXPECT_EQ(found("stream-view", "\ntable: { name: Things, key: [PK, SK], stream: keys_only }\n", kEntities),
-            Lines{"error Things: what follows a change through ITEM.list needs the row before and after it, and the "
-                  "table's stream "
-                  "has not both"});
+            Lines{"error Things: changes are propagated through ITEM.list, which needs the row before and after a "
+                  "change, but the table's stream does not have both"});
   EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
 }
 
@@ -259,11 +255,12 @@ entities:
                              middle, key, further.empty() ? "on_delete: nothing" : further, leaf));
   };
   constexpr std::string_view kGoes = "parents: { top: { entity: TOP, on_delete: cascade } }";
-  EXPECT_EQ(with(kGoes, "restrict"), Lines{"warning LEAF.mid: a MID goes with its TOP, whatever LEAF it has, and takes "
-                                           "them along: `restrict` only keeps it from being deleted itself"});
+  EXPECT_EQ(with(kGoes, "restrict"),
+            Lines{"warning LEAF.mid: a MID is deleted with its TOP, also while it has LEAF children, and these are "
+                  "deleted with it: `restrict` only refuses requests to delete it"});
   EXPECT_EQ(with("expires: 'until'", "restrict"),
-            Lines{"warning LEAF.mid: a MID goes when its time has come, whatever LEAF it has, and takes them along: "
-                  "`restrict` only keeps it from being deleted itself"});
+            Lines{"warning LEAF.mid: a MID is deleted when it expires, also while it has LEAF children, and these are "
+                  "deleted with it: `restrict` only refuses requests to delete it"});
   EXPECT_EQ(with(kGoes, "cascade"), Lines{});
   EXPECT_EQ(with(kGoes, "nothing"), Lines{});
   EXPECT_EQ(with("parents: { top: { entity: TOP } }", "restrict"), Lines{}) << "a MID goes only when it is deleted";
@@ -272,8 +269,8 @@ entities:
   EXPECT_EQ(with(kGoes, "restrict", "on_delete: cascade, optional: true").size(), 1U);
   EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found"), Lines{});
   EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found", "leaf#{leaf}").back(),
-            "error LEAF.mid: to delete the LEAF of a MID, somebody must find them, but no partition key of the table, "
-            "or of an index that always has them, follows from the MID");
+            "error LEAF.mid: to delete the LEAF of a MID, a query must find them, but no partition key of the table, "
+            "or of an index that always has them, can be computed from the MID");
 }
 
 TEST(CheckRules, WantsToBeToldOfParentsThatCountWhatAFormerOneHasLeft) {
@@ -290,9 +287,9 @@ entities:
                              id, relation));
   };
   EXPECT_EQ(with("none", "", "on_delete: nothing"),
-            Lines{"warning Things: a parent that comes when its children are there already, because a former one of "
-                  "its name has left them, counts them when the stream tells of it; so through ITEM.list it counts too "
-                  "few, and the table's stream has not both images"});
+            Lines{"warning Things: a new parent can have children that an earlier parent of its name has left, and "
+                  "counts them when the stream reports its creation; through ITEM.list it counts too few, because the "
+                  "table's stream does not have both images"});
   EXPECT_EQ(with("none", "", "must_exist: false").size(), 1U);
   EXPECT_EQ(with("new_and_old_images", "", "on_delete: nothing"), Lines{});
   EXPECT_EQ(with("none", ", generated: uuid", "on_delete: nothing"), Lines{}) << "there is no other of its name";

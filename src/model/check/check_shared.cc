@@ -28,9 +28,9 @@ std::string spell(const IndexDesign* index) {
   std::sort(included.begin(), included.end());
   return fmt::format("{} {}, {}, projection {}", index->local ? "local" : "global", spell(index->partition),
                      spell(index->sort),
-                     index->projection == Projection::All        ? "all"
-                     : index->projection == Projection::KeysOnly ? "keys"
-                                                                 : fmt::format("[{}]", fmt::join(included, ", ")));
+                     index->projection == ProjectionKind::All        ? "all"
+                     : index->projection == ProjectionKind::KeysOnly ? "keys"
+                                                                     : fmt::format("[{}]", fmt::join(included, ", ")));
 }
 
 std::string_view spell(StreamView view) {
@@ -81,7 +81,7 @@ class SharedTable {
   void compare_tables() {
     const auto& ours = second_.table;
     const auto& theirs = first_.table;
-    const auto key = [](const TableDesign& table) { return spell(key_spaces(table).front().attributes()); };
+    const auto key = [](const TableDesign& table) { return spell(design_keys(table).front().attributes()); };
     const auto ttl = [](const TableDesign& table) { return table.ttl_attribute.value_or("absent"); };
     expect_same("the key", key(ours), key(theirs), ours.position);
     expect_same("type_attribute", ours.type_attribute, theirs.type_attribute, ours.position);
@@ -110,8 +110,8 @@ class SharedTable {
   }
 
   void compare_keys() {
-    const auto space = key_spaces(second_.table).front();
-    if (spell(space.attributes()) != spell(key_spaces(first_.table).front().attributes())) return;
+    const auto space = design_keys(second_.table).front();
+    if (spell(space.attributes()) != spell(design_keys(first_.table).front().attributes())) return;
     const auto reserves = [](const Model& model) {
       return std::any_of(model.entities.begin(), model.entities.end(),
                          [](const Entity& entity) { return !entity.uniques.empty(); });
@@ -147,15 +147,15 @@ class SharedTable {
   }
 
   void compare_texts() {
-    const auto space = key_spaces(second_.table).front();
-    if (spell(space.attributes()) != spell(key_spaces(first_.table).front().attributes())) return;
+    const auto space = design_keys(second_.table).front();
+    if (spell(space.attributes()) != spell(design_keys(first_.table).front().attributes())) return;
     forge(second_, "", first_, fmt::format(" of {}, which shares the table", first_.name), space);
     forge(first_, fmt::format(" of {}, which shares the table,", first_.name), second_, "", space);
   }
 
-  // What a text of one model can do to the rows of the other; `whose` and `of` say which is the first model.
+  // Forgeries by texts of `forging` of rows of `other`; `whose` and `of` are words for the messages.
   void forge(const Model& forging, const std::string& whose, const Model& other, const std::string& of,
-             const KeySpace& space) {
+             const DesignKey& space) {
     const auto exposed = victims(other, space, steps_);
     for (const auto& row : rows(forging)) {
       const auto found = forms(forging, row, space);
@@ -191,10 +191,10 @@ class SharedTable {
     const auto& type = reading.table.type_attribute;
     const auto* index = pattern.index != nullptr ? other.table.find_index(pattern.index->name) : nullptr;
     if (index == nullptr || reading.table.projects(*pattern.index, type)) return;
-    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index), returned_rows(pattern),
+    const CheckedPattern query{reading, pattern, design_key(reading.table, pattern.index), returned_rows(pattern),
                                steps_};
     const auto wanted = conditions(query, kOrdinary);
-    const auto space = key_space(other.table, index);
+    const auto space = design_key(other.table, index);
     if (spell(space.attributes()) != spell(query.space.attributes())) return;
     for (const auto& row : rows(other)) {
       const auto theirs = forms(other, row, space);
@@ -202,8 +202,8 @@ class SharedTable {
           theirs ? common_key(wanted, languages(*row.entity, *theirs, kOrdinary, steps_), steps_) : std::nullopt;
       if (!key) continue;
       findings_.error({.code = "shared-index", .subject = pattern.name, .position = position},
-                      fmt::format("{} reads {}, which does not hold {}, and there it also finds {}{}: whose row it is "
-                                  "could not be told",
+                      fmt::format("{} reads {}, which does not hold {}, and there it also finds {}{}: the rows of the "
+                                  "models could not be told apart",
                                   who, index->name, type, row.name(), of),
                       fmt::format("add {} to the projection of {} in both models", type, index->name),
                       spell_key(space.attributes(), *key));
@@ -211,7 +211,7 @@ class SharedTable {
   }
 
   void report_collision(const KeyedRow& row, const KeyForms& forms, const std::string& other,
-                        const std::optional<std::vector<std::string>>& key, const KeySpace& space) {
+                        const std::optional<std::vector<std::string>>& key, const DesignKey& space) {
     if (!key) return;
     findings_.error({.code = "key-collision", .subject = row.name(), .position = forms.back().front().position},
                     fmt::format("{} and {} of {}, which shares the table, can have the same primary key, and then one "

@@ -6,12 +6,12 @@
 
 namespace stator::model {
 
-// Whether two models can share a table: what stands against it, told of the second.  Nothing when their tables have
-// different names.
+// Checks that two models can share a table.  Findings are reported for the second model.  Models whose tables have
+// different names have no findings.
 //
-// They must describe the same table, so that either can make it, and be told apart in it: by their names, which are in
-// reservations and in progress, by the types of their rows, by which each knows its own, also in the indexes that it
-// reads, and by primary keys that never meet.  When the limits end the proofs, there is an error that says so.
+// Both models must describe the same table, so that either can create it.  They need different names, which are in
+// reservations and checkpoints; different types of rows, by which each model knows its rows, also in an index; and
+// primary keys that are never equal.  If the limits end the proofs, an error says so.
 Diagnostics check_shared(const Model& first, const Model& second, const CheckLimits& limits = {});
 
 }  // namespace stator::model

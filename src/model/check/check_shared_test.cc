@@ -139,12 +139,11 @@ TEST(SharedTable, HasTheTypeInIndexesThatReadRowsOfBoth) {
   const auto beside = [&](std::string_view projection, std::string_view of_cats, std::string_view of_dogs) {
     return together(herd(projection, of_cats, {}), herd(projection, of_dogs, dogs()));
   };
-  EXPECT_EQ(
-      beside("[id, name]", "PETS", "PETS"),
-      (Lines{"shared-index all: all reads GSI1, which does not hold EntityType, and there it also finds CAT of cats, "
-             "which shares the table: whose row it is could not be told",
-             "shared-index all: all of cats, which shares the table, reads GSI1, which does not hold EntityType, "
-             "and there it also finds DOG: whose row it is could not be told"}));
+  EXPECT_EQ(beside("[id, name]", "PETS", "PETS"),
+            (Lines{"shared-index all: all reads GSI1, which does not hold EntityType, and there it also finds CAT of "
+                   "cats, which shares the table: the rows of the models could not be told apart",
+                   "shared-index all: all of cats, which shares the table, reads GSI1, which does not hold EntityType, "
+                   "and there it also finds DOG: the rows of the models could not be told apart"}));
   EXPECT_EQ(beside("keys", "PETS", "DOGS"), Lines{});
   EXPECT_EQ(beside("[id, name, EntityType]", "PETS", "PETS"), Lines{});
   EXPECT_EQ(beside("all", "PETS", "PETS"), Lines{});

@@ -25,7 +25,7 @@ bool tells(const Entity& entity, const Field& hole, const Field& wanted, Steps& 
   const auto* type = type_of(entity, hole.attribute);
   const bool cut = moment_bytes(type, hole.transform) < moment_bytes(type, Transform::Escaped);
   const bool folded = folds(hole.transform) && !are_written_alike(type, hole.transform, Transform::Escaped, steps);
-  // What differs alphabetically also differs without that.
+  // Values that differ with `alphabetical` also differ with `sortable`.
   const bool finer = hole.transform == Transform::Sortable && wanted.transform == Transform::Alphabetical;
   return (!cut && !folded) || hole.transform == wanted.transform || finer;
 }
@@ -82,7 +82,7 @@ bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vect
     return fields;
   };
   std::vector<Field> identity;
-  for (const auto& key : key_spaces(query.model.table).front().attributes()) {
+  for (const auto& key : design_keys(query.model.table).front().attributes()) {
     for (const auto& form : forms(query.model, {&entity, &entity.main()}, key)) {
       for (const auto& field : fields_of(form.parts)) identity.push_back(field);
     }

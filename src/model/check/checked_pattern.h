@@ -9,17 +9,17 @@
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
 
-// What the rules about patterns share.
+// Types and functions that the rules about patterns share.
 namespace stator::model {
 
 inline const Reading kOrdinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
 inline const Reading kAsItIs{.text = Reading::Text::AsItIs, .forged = std::nullopt};
 
-// A pattern with what it reads and what it returns.
+// A pattern with the rows that it can read and the rows that it returns.
 struct CheckedPattern {
   const Model& model;
   const Pattern& pattern;
-  KeySpace space;
+  DesignKey space;
   std::vector<KeyedRow> returned;
   Steps& steps;  // of the proofs about it
 
@@ -30,7 +30,7 @@ struct CheckedPattern {
     return std::any_of(returned.begin(), returned.end(),
                        [&](const KeyedRow& each) { return each.record == row.record; });
   }
-  const KeyCondition* condition(const std::string& attribute) const {
+  const PatternCondition* condition(const std::string& attribute) const {
     for (const auto* conditions : {&pattern.partition, &pattern.sort}) {
       for (const auto& each : *conditions) {
         if (each.attribute == attribute) return &each;
@@ -46,14 +46,14 @@ struct CheckedPattern {
 
 std::vector<KeyedRow> returned_rows(const Pattern& pattern);
 
-// What the key conditions match, per attribute of the key.
+// The keys that the conditions match, for each attribute of the key.
 std::vector<Language> conditions(const CheckedPattern& query, const Reading& reading);
 // A key of `row` that the conditions match.
 std::optional<std::vector<std::string>> match(const CheckedPattern& query, const KeyedRow& row,
                                               const std::vector<Language>& wanted, const Reading& reading);
 
-// Whether two rows of that record that have the same values of `keys` are one: these tell what names it, or what is
-// unique. Of the values, those that the conditions match.
+// Whether all rows of that record with equal values of `keys` are one row, because the values determine its identity or
+// a unique value.  Looks only at values that the conditions match.
 bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vector<KeyDesign>& keys);
 
 bool is_range(Comparison comparison);
@@ -65,9 +65,9 @@ void add_name(std::vector<std::string>& names, const std::string& name);
 std::string listed(const std::vector<std::string>& names);
 
 // The rules about one pattern, each group in its file.
-void check_conditions(const CheckedPattern& query, Findings& findings);  // what its key conditions match
+void check_conditions(const CheckedPattern& query, Findings& findings);  // the keys that its conditions match
 void check_answer(const CheckedPattern& query,
-                  Findings& findings);                                // what comes out: complete, unique, for whom
+                  Findings& findings);                                // the answer: complete, unique, allowed
 void check_order(const CheckedPattern& query, Findings& findings);    // whether the promised order is that of the key
 void check_nesting(const CheckedPattern& query, Findings& findings);  // whether children stand behind their parents
 

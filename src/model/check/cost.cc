@@ -12,7 +12,7 @@ constexpr std::size_t kReadUnitBytes = 4096;
 constexpr std::size_t kWriteUnitBytes = 1024;
 constexpr unsigned kBatchGetRows = 100;
 constexpr std::size_t kReservationBytes = 256;
-// What one answer holds at most.
+// The most bytes in one answer.
 constexpr std::size_t kQueryBytes = 1024 * 1024;
 constexpr std::size_t kBatchGetBytes = 16 * kQueryBytes;
 
@@ -25,7 +25,7 @@ unsigned batch_gets(unsigned rows, std::size_t bytes) {
 // Indexes that hold a record.
 unsigned indexes_of(const Model& model, const KeyedRow& row) {
   unsigned count = 0;
-  for (const auto& space : key_spaces(model.table)) {
+  for (const auto& space : design_keys(model.table)) {
     if (space.index != nullptr && forms(model, row, space)) ++count;
   }
   return count;
@@ -55,7 +55,7 @@ bool holds(const Record& record, const std::set<std::string>& names) {
 // Entries of indexes that are written when these attributes of a row change: a new key removes one and adds one.
 unsigned entries_changed(const Model& model, const KeyedRow& row, const std::set<std::string>& names) {
   unsigned entries = 0;
-  for (const auto& space : key_spaces(model.table)) {
+  for (const auto& space : design_keys(model.table)) {
     const auto all = space.index == nullptr ? std::nullopt : forms(model, row, space);
     if (!all) continue;
     bool in_key = false;

@@ -12,7 +12,7 @@ struct CostOptions {
   unsigned page = 0;             // rows of one page; 0: each pattern's own default
 };
 
-// What one page of a pattern costs, when everything that is read is returned.
+// The cost of one page of a pattern, when every row that is read is returned.
 struct PatternCost {
   std::string pattern;
   std::string reads;      // the table or index
@@ -22,7 +22,7 @@ struct PatternCost {
 };
 std::vector<PatternCost> costs(const Model& model, const CostOptions& options);
 
-// What creating one entity costs.
+// The cost of creating one entity.
 struct WriteCost {
   std::string entity;
   unsigned rows = 0;           // written or checked at once: records, reservations, parents
@@ -31,12 +31,12 @@ struct WriteCost {
 };
 std::vector<WriteCost> write_costs(const Model& model, const CostOptions& options);
 
-// What one child costs when an attribute of its parent changes, and the child has a copy.  A change rewrites all
+// The cost for one child when an attribute of its parent changes and the child has a copy of it.  A change rewrites all
 // children of that parent, one after another.
 struct CopyCost {
   std::string source;          // "TENANT.name"
   std::string copy;            // "PROJECT.tenantName"
-  unsigned rows = 0;           // of one child, that hold the copy or what is derived from it
+  unsigned rows = 0;           // of one child, with the copy or an attribute that is derived from it
   unsigned index_entries = 0;  // that follow; two where the copy is in the key
   double write_units = 0;
 };

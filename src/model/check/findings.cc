@@ -18,8 +18,8 @@ void Findings::conclude(Position position, std::string_view unproved) {
   if (steps_.are_left()) return;
   report_.error(position, "too-large-to-prove",
                 fmt::format("the check has ended early, because it takes too many steps: {} is not proved", unproved),
-                "give keys shorter patterns, with fewer alternatives and repetitions, and fewer alternatives, or put "
-                "fewer entities into one table");
+                "give keys fewer alternatives, and patterns with fewer alternatives and repetitions, or put fewer "
+                "entities into one table");
 }
 
 }  // namespace stator::model

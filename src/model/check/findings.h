@@ -17,7 +17,8 @@ class Findings {
 
   void error(Report::About about, std::string message, std::string fix, std::string witness = {});
   void warning(Report::About about, std::string message, std::string fix, std::string witness = {});
-  // Reports, if no steps are left, that proofs are missing: "{unproved} is not proved".  Nobody can accept that.
+  // Reports, if no steps are left, that proofs are missing: "{unproved} is not proved".  That finding cannot be
+  // accepted.
   void conclude(Position position, std::string_view unproved);
 
   Steps& steps() const { return steps_; }

@@ -22,7 +22,10 @@ struct Loaded {
 //
 // Bounds: 1 MB, nesting 32, 100,000 nodes; aliases and tags are refused.
 Loaded load_model(std::string_view yaml, std::string file, WordListener listener = nullptr);
-// Errors in reading the file itself are a diagnostic, too.
+// The model, if there was no error; the file has the name that the report has.
+std::optional<Model> load_model(std::string_view yaml, Report& report);
+// Reads the file that the report is about.  Errors in reading it are reported, too.
+std::optional<Model> load_model_file(Report& report);
 Loaded load_model_file(const std::string& path);
 
 }  // namespace stator::model

@@ -280,8 +280,8 @@ TEST(LoadModel, ReadsATable) {
   EXPECT_EQ(table.ttl_attribute, "ExpiresAt");
   EXPECT_EQ(table.stream, StreamView::NewAndOldImages);
   EXPECT_EQ(table.provisioned->read, 5);
-  EXPECT_EQ(table.find_index("GSI1")->projection, Projection::All);
-  EXPECT_EQ(table.find_index("GSI2")->projection, Projection::Include);
+  EXPECT_EQ(table.find_index("GSI1")->projection, ProjectionKind::All);
+  EXPECT_EQ(table.find_index("GSI2")->projection, ProjectionKind::Include);
   EXPECT_EQ(table.find_index("GSI2")->included, (std::vector<std::string>{"Title", "Authors"}));
 }
 
@@ -470,7 +470,7 @@ TEST(LoadModel, ReadsEveryConditionOnASortKey) {
     const auto model = load_or_fail(
         shop(R"(    { keys: { PK: "BOOK#{id}", SK: "BOOK" }, attributes: { id: string } })",
              fmt::format("patterns: {{ books: {{ query: {{ PK: \"A\", SK: {} }}, returns: BOOK }} }}", yaml)));
-    const KeyCondition& condition = model.patterns[0].sort.at(0);
+    const PatternCondition& condition = model.patterns[0].sort.at(0);
     EXPECT_EQ(condition.comparison, comparison);
     EXPECT_EQ(condition.operands.size(), operands);
     EXPECT_EQ(condition.half_open, half_open);

@@ -188,7 +188,7 @@ class Evaluation {
       case Function::Contains: return truth(TRY(test(node)));
       default: break;
     }
-    // What is left takes one value, and makes null of null.
+    // The other functions take one value, and null of null.
     const Value value = TRY(operand(node, 0));
     if (!value) return Value();
     return of_one(node, *value);

@@ -45,7 +45,7 @@ class Expression {
   std::vector<std::string> paths() const;   // first names of the paths it reads, each once
   std::vector<std::string> inputs() const;  // without the colon, each once
 
-  // What the names of an expression stand for while it is evaluated.
+  // The values of the names in an expression while it is evaluated.
   struct Scope {
     // An attribute, or a step, by its first name; null when absent.
     std::function<const value::AttributeValue*(std::string_view name)> attribute;
@@ -59,8 +59,7 @@ class Expression {
   // Evaluates to a boolean; null is false.
   Result<bool> holds(const Scope& scope) const;
 
-  // Whether DynamoDB can evaluate it as a condition, whatever the inputs are: bind_condition() in
-  // expression_condition.h.
+  // Whether DynamoDB can evaluate it as a condition with any inputs: bind_condition() in expression_condition.h.
   bool is_dynamodb() const;
 
  private:

@@ -208,7 +208,7 @@ class Reduction {
     }
     Clause compared = Clause::of(comparator(node.op), {left, right});
     if (node.op != Op::NotEqual) return compared;
-    // To DynamoDB what is not there differs from everything.
+    // In DynamoDB, an absent attribute differs from every value.
     std::vector<Clause> guarded;
     for (const Operand* side : {&left, &right}) {
       if (side->is_left()) guarded.push_back(guard(*side));
@@ -316,7 +316,7 @@ Result<BoundCondition> bind_condition(const Expression& expression, const Expres
   const auto told = [&](std::string_view problem) {
     return validation_error(fmt::format("{} in the expression: {}", problem, expression.text()));
   };
-  if (!expression.is_dynamodb()) return told("DynamoDB cannot evaluate what is computed from attributes");
+  if (!expression.is_dynamodb()) return told("DynamoDB cannot evaluate values that are computed from attributes");
   const auto clause = Reduction(inputs).condition(expression.root());
   if (!clause.ok()) return told(clause.error().message);
   if (clause->holds) return BoundCondition(*clause->holds);

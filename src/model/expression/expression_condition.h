@@ -7,11 +7,12 @@
 
 namespace stator::model {
 
-// What inputs leave of a condition: true or false when they alone decide it, otherwise one that DynamoDB evaluates.
+// The rest of a condition when its inputs are known: true or false if they alone decide it, otherwise a condition for
+// DynamoDB.
 using BoundCondition = std::variant<bool, expr::Condition>;
 
-// An expression as a condition of DynamoDB.  What does not read an attribute is computed.
-// Errors: Validation, when DynamoDB's grammar cannot say it (arithmetic on attributes, if(), fold()).
+// An expression as a condition of DynamoDB.  Parts that read no attribute are computed. Errors: Validation, if
+// DynamoDB's grammar has no such expression (arithmetic on attributes, if(), fold()).
 Result<BoundCondition> bind_condition(const Expression& expression, const Expression::Scope& inputs);
 
 }  // namespace stator::model

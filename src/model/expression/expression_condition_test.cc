@@ -52,7 +52,7 @@ std::string said(std::string_view text) {
   return result;
 }
 
-// What DynamoDB makes of the condition.  Its text has to pass all checks of a request.
+// The result of the condition in DynamoDB.  Its text has to pass all checks of a request.
 Result<bool> matches(const expr::Condition& condition, const Item& item) {
   expr::Unbinder unbinder;
   const auto text = unbinder.text(condition);
@@ -128,8 +128,8 @@ TEST(ExpressionToDynamoDb, RefusesWhatDynamoDbCannotSay) {
   for (const std::string_view text : {"a + 1 = 2", "if(a, true, false)", "fold(a) = 'x'", "(a = 1) = true", "a = a",
                                       "size(concat(a, b)) = 1", "b OR size(a)", "a BETWEEN a AND b", "length(a) < 3"}) {
     EXPECT_FALSE(Expression::parse(text)->is_dynamodb()) << text;
-    EXPECT_EQ(said(text),
-              "DynamoDB cannot evaluate what is computed from attributes in the expression: " + std::string(text));
+    EXPECT_EQ(said(text), "DynamoDB cannot evaluate values that are computed from attributes in the expression: " +
+                              std::string(text));
   }
   EXPECT_EQ(said("a AND :me"), "a condition is needed, not a value in the expression: a AND :me");
 }

@@ -42,7 +42,7 @@ std::string shown(const AttributeValue& value) {
   return json;
 }
 
-// What an expression comes to: a value, "null", or what is wrong.
+// The result of an expression: a value, "null", or an error.
 std::string result_of(std::string_view text, const Expression::Scope& in = scope()) {
   const auto expression = Expression::parse(text);
   if (!expression.ok()) return expression.error().message;

@@ -72,7 +72,7 @@ struct Expression::Node {
   };
 
   Op op = Op::Literal;
-  std::size_t column = 1;  // where it begins or, for what stands between operands, where that stands
+  std::size_t column = 1;                      // the first one, or that of an operator between operands
   std::optional<value::AttributeValue> value;  // nullopt: null
   std::string name;                            // of a Path, its first part
   std::vector<PathStep> steps;
@@ -86,7 +86,7 @@ bool reads_attributes(const Expression::Node& node);
 // The value at the end of `steps`; null when it is not there.
 const value::AttributeValue* follow(const value::AttributeValue* value, const std::vector<PathStep>& steps);
 
-// What evaluate() does, for a part of an expression.
+// Like Expression::evaluate(), for a part of an expression.
 Result<std::optional<value::AttributeValue>> evaluate(const Expression::Node& node, const Expression::Scope& scope);
 
 }  // namespace stator::model

@@ -4,7 +4,7 @@
 
 namespace stator::model {
 
-// What a name in a model, a template or an expression begins with.
+// Whether a name in a model, a template or an expression can begin with this character.
 constexpr bool is_name_start(char c) { return is_letter(c) || c == '_'; }
 
 }  // namespace stator::model

@@ -51,7 +51,7 @@ Error template_error_at(std::size_t offset, std::string_view message) {
   return validation_error(fmt::format("column {}: {}", offset + 1, message));
 }
 
-// What stands between two braces; `offset` is where it begins.
+// `hole`: the text between two braces, which begins at `offset`.
 Result<Template::Part> parse_hole(std::string_view hole, std::size_t offset) {
   const std::size_t name_size = hole.find_first_of("|:");
   const std::string_view name = hole.substr(0, name_size);
@@ -126,8 +126,7 @@ std::string shard_text(unsigned count, unsigned shard) {
   return fmt::format("{:0{}}", shard % count, shard_width(count));
 }
 
-// What may stand in the place of a part: one text, or as many as it likes, or `width`, of the characters that `takes`
-// lets through.
+// The texts that a part can give: one text, or `width` characters that `takes` accepts, or any number of them.
 struct Place {
   std::optional<std::string> text;
   bool (*takes)(char) = nullptr;

@@ -13,7 +13,7 @@
 
 namespace stator::model {
 
-// What is done to an attribute's text on its way into a key.
+// How an attribute's text is changed when it gets into a key.
 enum class Transform : std::uint8_t {
   // The default: bytes up to and including '%' are written %XX, so that no text can hold a separator or sort below one.
   Escaped,
@@ -74,11 +74,10 @@ class Template {
   // date).
   Result<std::optional<std::string>> render(const Lookup& lookup, unsigned shard = 0) const;
 
-  // Whether render() could give `text`: with what `lookup` has, and in the place of what it lacks anything that the
-  // hole can hold.
+  // Whether render() could give `text`, if the attributes that `lookup` does not have can have any value that fits.
   bool could_give(std::string_view text, const Lookup& lookup) const;
 
-  // As much of the front as can be filled, up to the first hole whose attribute is absent: the prefix of a range.
+  // The front of the text, up to the first hole without a value: the prefix of a range.
   // `complete` says whether that was all of it.
   struct Prefix {
     std::string text;
@@ -103,7 +102,8 @@ Template::Lookup lookup_in(const value::Item& item);
 
 // Without regard to case and diacritics: "Crépuscule" is "crepuscule", and "Straße" "strasse".  Unicode's full case
 // folding, without the combining marks that Latin, Greek and Cyrillic letters carry, composed.  Letters of their own
-// (æ, ø, ł) stay what they are, and so do the vowel signs of other scripts.  Errors: Validation, when it is not UTF-8.
+// (æ, ø, ł) are not changed, and neither are the vowel signs of other scripts.  Errors: Validation, when it is not
+// UTF-8.
 Result<std::string> fold(std::string_view text);
 // The same, with the letters that people type for others: "Œuvre" is "oeuvre", "Łódź" "lodz", a katakana its hiragana,
 // and a character that is only another form of others ("ﬁ", "³", "Ａ") is these.

@@ -21,9 +21,9 @@ std::string names(const std::vector<KeyDesign>& keys) {
 
 std::string projection_words(const IndexDesign& index) {
   switch (index.projection) {
-    case Projection::All: return "all attributes";
-    case Projection::KeysOnly: return "keys only";
-    case Projection::Include: return fmt::format("keys, `{}`", fmt::join(index.included, "`, `"));
+    case ProjectionKind::All: return "all attributes";
+    case ProjectionKind::KeysOnly: return "keys only";
+    case ProjectionKind::Include: return fmt::format("keys, `{}`", fmt::join(index.included, "`, `"));
   }
   return "";
 }

@@ -7,7 +7,7 @@
 namespace stator::model::generate {
 
 // The model as a design document in Markdown: the table, key patterns per index, attributes, relations and rules,
-// access patterns, actions, and who may do what.
+// access patterns, actions, and access rules.
 std::string design_document(const Model& model);
 
 }  // namespace stator::model::generate

@@ -64,7 +64,7 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-// What an attribute is made from, if other rows or an index depend on it; otherwise nothing.
+// The source of an attribute, if other rows or an index depend on it; otherwise nothing.
 std::string source_words(const Model& model, const Attribute& attribute) {
   if (attribute.count) return "counts " + children_words(attribute.count->of);
   if (attribute.sum) return fmt::format("sum of {} of {}", attribute.sum->attribute, children_words(attribute.sum->of));
@@ -157,7 +157,7 @@ void draw_card(std::string& out, const Card& card) {
 }
 
 // The path of a line, with round turns.
-std::string path_of(const Route& route) {
+std::string path_of(const LinePath& route) {
   const auto towards = [](const Point& from, const Point& to) {
     const double length = std::abs(to.x - from.x) + std::abs(to.y - from.y);
     const double part = length == 0 ? 0 : std::min(kCorner, length / 2) / length;
@@ -173,7 +173,7 @@ std::string path_of(const Route& route) {
   return path + fmt::format(" L{:.1f},{:.1f}", route.back().x, route.back().y);
 }
 
-void draw_relation(std::string& out, const Entity& child, const Parent& relation, const Route& route,
+void draw_relation(std::string& out, const Entity& child, const Parent& relation, const LinePath& route,
                    std::size_t colour) {
   out += fmt::format(
       "<path class=\"relation{}\" stroke=\"{}\" marker-end=\"url(#arrow{})\" d=\"{}\"><title>{}: {} belongs to "

@@ -131,7 +131,7 @@ class Layout {
     return kMargin + kTitle + static_cast<double>(place) * kTrack;
   }
 
-  Route route(const Link& link) {
+  LinePath route(const Link& link) {
     const auto& from = cards_[link.from];
     const auto& to = cards_[link.to];
     const double leaves = from.baseline(link.line) - 4, arrives = to.y + kArrival;
@@ -141,7 +141,7 @@ class Layout {
     }
     const auto first = channel_before(from), last = channel_behind(to);
     const double there = track(last, link.to);
-    Route points = {{from.x, leaves}};
+    LinePath points = {{from.x, leaves}};
     if (first != last) {
       const double here = track(first, link.to), across = lane(link.to);
       points.insert(points.end(), {{here, leaves}, {here, across}, {there, across}});

@@ -31,11 +31,11 @@ struct Link {
 struct Point {
   double x = 0, y = 0;
 };
-using Route = std::vector<Point>;  // every step is horizontal or vertical
+using LinePath = std::vector<Point>;  // every step is horizontal or vertical
 
 struct Picture {
   double width = 0, height = 0;
-  std::vector<Route> routes;  // one per link
+  std::vector<LinePath> routes;  // one per link
 };
 
 // Places cards below each other in their columns, and finds routes that cross no card.

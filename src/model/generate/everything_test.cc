@@ -11,7 +11,7 @@
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/testing/load_or_fail.h"
 
-// What the generators make of tests/model/everything.yaml, which says everything that a model can say.
+// The output of the generators for tests/model/everything.yaml, which has every construct of the language.
 namespace stator::model::generate {
 namespace {
 

@@ -50,10 +50,10 @@ void write_answer(std::string& out, const Pattern& pattern) {
                        fmt::join(children, ", "), nest.as, nest.relation);
   }
   for (const auto& join : pattern.joins) {
-    const auto what = join.attributes.empty() ? std::string("all that is served")
+    const auto what = join.attributes.empty() ? std::string("all served attributes")
                                               : fmt::format("`{}`", fmt::join(join.attributes, "`, `"));
     out +=
-        fmt::format("- Each comes with what its relation `{}` leads to as `{}`: {}.\n", join.relation, join.as, what);
+        fmt::format("- Each has the row that its relation `{}` leads to as `{}`: {}.\n", join.relation, join.as, what);
   }
   if (pattern.consistent) out += "- Read consistently.\n";
   if (pattern.shards() > 1) out += fmt::format("- Reads {} shards and merges them.\n", pattern.shards());

@@ -4,7 +4,7 @@
 
 #include "stator/model/model.h"
 
-// The parts of the design document that say what can be asked of the table.
+// The parts of the design document about patterns and actions.
 namespace stator::model::generate {
 
 void write_patterns(std::string& out, const Model& model);

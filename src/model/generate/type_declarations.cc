@@ -115,7 +115,7 @@ struct Declared {
   std::string name;
   std::string_view purpose;
   Members members;
-  const Entity* served = nullptr;  // what is answered of this entity, which then tells its type and version, too
+  const Entity* served = nullptr;  // the entity in answers, if any; its type and version are members, too
 };
 
 // The names of entities' types, by entity.
@@ -138,13 +138,13 @@ EntityNames each_type(const Model& model, TypeNames& names, const std::function<
     const auto& name = entity_names.at(&entity);
     declare_as({.name = name, .purpose = entity.description, .members = served(model, entity), .served = &entity});
     if (entity.has_operation("create"))
-      declare(name + "Create", "What a create takes.", taken(model, entity, BodyOf::Create));
+      declare(name + "Create", "The input of a create.", taken(model, entity, BodyOf::Create));
     if (entity.has_operation("put")) {
-      declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
+      declare(name + "Put", "The input of a put: absent keeps, null clears; a new one needs all required attributes.",
               taken(model, entity, BodyOf::Put));
     }
     if (entity.has_operation("update"))
-      declare(name + "Patch", "What a patch takes: absent keeps, null clears.", taken(model, entity, BodyOf::Update));
+      declare(name + "Patch", "The input of a patch: absent keeps, null clears.", taken(model, entity, BodyOf::Update));
   }
   for (const auto& pattern : model.patterns) {
     if (!pattern.parameters.empty())
@@ -156,7 +156,7 @@ EntityNames each_type(const Model& model, TypeNames& names, const std::function<
   return entity_names;
 }
 
-// What a list is called that has one of these, or of several kinds.
+// The types of these shapes, as `spell` writes them.
 template <typename Spell>
 std::vector<std::string> spelled(const std::vector<AnswerShape>& shapes, const Spell& spell) {
   std::vector<std::string> out;
@@ -270,7 +270,7 @@ std::string cpp_one_of(const std::vector<std::string>& types) {
   return types.size() == 1 ? types.front() : fmt::format("std::variant<{}>", fmt::join(types, ", "));
 }
 
-// A member cannot be called like its struct, nor like what its types are spelled with.
+// A member cannot have the name of its struct, nor a name that its types use.
 std::string cpp_member(std::string_view structure, std::string_view name) {
   auto out = cpp_name(name);
   if (out == structure || out == "Patch" || out == "std") out += '_';
@@ -357,7 +357,7 @@ std::string typescript_types(const Model& model) {
     const auto shapes =
         spelled(answer_shapes(pattern), [&](const auto& shape) { return typescript_shape(model, entities, shape); });
     const auto one = fmt::format("{}", fmt::join(shapes, " | "));
-    out += fmt::format("\n/** What `{}` answers. */\nexport type {} = {};\n", pattern.name,
+    out += fmt::format("\n/** The answer of `{}`. */\nexport type {} = {};\n", pattern.name,
                        names.take(pascal_case(pattern.name) + "Answer"),
                        pattern.single ? one : fmt::format("Page<{}>", one));
   }
@@ -368,7 +368,7 @@ std::string cpp_types(const Model& model) {
   std::string out = fmt::format(
       "// Types of the model {}.  Made by `stator model types --language cpp`.\n#pragma once\n\n#include <cstdint>\n"
       "#include <optional>\n#include <string>\n#include <variant>\n#include <vector>\n\nnamespace {} {{\n\n"
-      "// What a patch does with an attribute: absent keeps it, an empty Patch clears it.\n"
+      "// The effect of a patch on an attribute: absent keeps it, an empty Patch clears it.\n"
       "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n\n"
       "// One page of a list.\n"
       "template <typename T>\nstruct Page {{\n  std::vector<T> items;\n  std::optional<std::string> nextToken;\n}};\n",
@@ -410,7 +410,7 @@ std::string cpp_types(const Model& model) {
       return cpp_shape(model, entities, name, shape, names, before);
     });
     const auto one = cpp_one_of(shapes);
-    out += before + fmt::format("\n// What `{}` answers.\nusing {} = {};\n", pattern.name, names.take(name + "Answer"),
+    out += before + fmt::format("\n// The answer of `{}`.\nusing {} = {};\n", pattern.name, names.take(name + "Answer"),
                                 pattern.single ? one : fmt::format("Page<{}>", one));
   }
   out += fmt::format("\n}}  // namespace {}\n", cpp_name(model.name));

@@ -6,8 +6,9 @@
 
 namespace stator::model::generate {
 
-// What a REST client of the model sends and gets, as types.  Per entity: what is served, what a create takes, and what
-// a patch takes; per pattern its parameters; per action its input.  Hidden attributes are in none of them.
+// The data that a REST client of the model sends and gets, as types.  Per entity: the served object, the input of a
+// create, and the input of a patch; per pattern its parameters; per action its input.  Hidden attributes are in none of
+// them.
 std::string typescript_types(const Model& model);
 
 // The same for C++20, as structs that depend on nothing but the standard library.

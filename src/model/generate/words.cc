@@ -122,7 +122,7 @@ void add_unique(std::vector<std::string>& words, const Entity& entity, const Att
   }
 }
 
-std::string comparison_words(const KeyCondition& condition) {
+std::string comparison_words(const PatternCondition& condition) {
   const auto& operands = condition.operands;
   const auto& first = operands.front().text();
   switch (condition.comparison) {

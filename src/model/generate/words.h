@@ -9,7 +9,7 @@
 // How the parts of a model are put into words, for every generator alike.
 namespace stator::model::generate {
 
-// "string", "list of email", "one of SHELF, READING".  It has the rules of the members, not those of the attribute.
+// "string", "list of email", "one of SHELF, READING".  With the rules of the members, without those of the attribute.
 std::string type_words(const Type& type);
 // "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be
 // empty.
@@ -20,7 +20,7 @@ std::string input_words(const Attribute& input);
 std::string children_words(const std::vector<Children>& children);
 // "30 days", "36 hours".
 std::string duration_words(std::chrono::seconds duration);
-// "owner, role:admin": as the model says it; "nobody" when empty.
+// "owner, role:admin", as in the model; "nobody" when empty.
 std::string access_words(const Access& access);
 // "GSI1PK = owner#{me}, GSI1SK begins with item#": a pattern's key conditions.
 std::string condition_words(const Pattern& pattern);

@@ -10,8 +10,8 @@
 namespace stator::model::import {
 
 struct Imported {
-  std::string yaml;                // a model file; what could not be said is a comment where it would have stood
-  std::vector<std::string> notes;  // what a person should look at: the same comments, one by one
+  std::string yaml;                // a model file; a part that could not be converted is a comment in its place
+  std::vector<std::string> notes;  // parts that a person should check: the same comments, one by one
 };
 
 // A schema of DynamoDB OneTable, as JSON (`JSON.stringify(schema)`).  Models become entities; value templates `${name}`

@@ -67,7 +67,7 @@ entities:
       tags: { type: list, of: { type: string } }
       # BlogPost.secret was encrypted by OneTable, which has no counterpart
       secret: { type: string, hidden: true }
-      # BlogPost.expires is what TTL looks at, and is made from expiresAt, which requests give
+      # BlogPost.expires is the TTL attribute, and is made from expiresAt, which requests give
       expiresAt: timestamp
       created: { type: timestamp, generated: now }
       updated: { type: timestamp, updated: true }
@@ -150,7 +150,7 @@ entities:
       title: string
       views: number
       labels: { type: set, of: string }
-      # other of Thread is not among the table's attributes: say its type
+      # other of Thread is not among the table's attributes: write its type
       other: any
 
 # Workbench has no access patterns in a form that can be taken over: write them under `patterns`

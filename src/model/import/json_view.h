@@ -8,7 +8,7 @@
 
 #include "stator/value/json.h"
 
-// What other tools' files hold, looked at without knowing what is there.
+// Reads files of other tools without knowing their members.
 namespace stator::model::import {
 
 using value::JsonElement;

@@ -84,7 +84,7 @@ class OneTableImport {
     return params_ ? text_at(*params_, name).value_or(std::string(otherwise)) : std::string(otherwise);
   }
 
-  // What has to be known of all fields before the first is written.
+  // Collects facts about all fields before the first is written.
   void look_at_fields(JsonElement indexes, JsonElement models) {
     for (const auto& [index, keys] : members(indexes)) {
       for (const auto* part : {"hash", "sort"}) {
@@ -238,15 +238,15 @@ class OneTableImport {
     yaml_.line(attribute, yaml_string(text.as_template(type_field_, model)));
   }
 
-  // What DynamoDB's TTL looks at is kept by the system; the model says when that is in an attribute of its own.
+  // The system writes DynamoDB's TTL attribute; the model has the time in an attribute of its own.
   std::string expiry_name() const { return attribute_name(*ttl_ + "At"); }
   void write_expiry(const std::string& model, const std::string& attribute) {
-    yaml_.note(fmt::format("{}.{} is what TTL looks at, and is made from {}, which requests give", model, attribute,
+    yaml_.note(fmt::format("{}.{} is the TTL attribute, and is made from {}, which requests give", model, attribute,
                            expiry_name()));
     yaml_.line(expiry_name(), "timestamp");
   }
 
-  // What keeps an attribute that OneTable's timestamps are in; empty for others.
+  // The word of the model for an attribute with one of OneTable's timestamps; empty for others.
   std::string timestamp_word(const std::string& attribute) const {
     if (!params_) return {};
     const bool both = flag_at(*params_, "timestamps");
@@ -259,7 +259,7 @@ class OneTableImport {
   void write_attribute(const std::string& model, const std::string& attribute, JsonElement field) {
     const auto where = model + "." + attribute;
     const auto name = attribute_name(attribute);
-    if (name != attribute) yaml_.note(fmt::format("{} cannot be called so, and is {} here", where, name));
+    if (name != attribute) yaml_.note(fmt::format("{} is no name of the model language, and is {} here", where, name));
     if (flag_at(field, "crypt")) yaml_.note(where + " was encrypted by OneTable, which has no counterpart");
     if (text_at(field, "map")) yaml_.note(where + " was stored under another name: " + *text_at(field, "map"));
     if (has(field, "encode"))
@@ -312,7 +312,7 @@ class OneTableImport {
     const auto values = array_at(field, "enum");
     if (values.empty()) return;
     if (type != "string")
-      return yaml_.note(fmt::format("{} was one of a few values of type {}; an enum is of texts", place.where, type));
+      return yaml_.note(fmt::format("{} was an enum of type {}; here an enum has texts", place.where, type));
     std::vector<std::string> texts;
     for (const auto& value : values) {
       if (const auto text = plain_value(value)) texts.push_back(*text);
@@ -331,7 +331,7 @@ class OneTableImport {
     if (const auto value = text_at(field, "value")) {
       const auto expression = ValueTemplate::parse(*value).as_expression();
       if (expression) words.push_back("derived: " + yaml_string(*expression));
-      if (!expression) yaml_.note(fmt::format("{} was made of others: {}; say it as `derived`", place.where, *value));
+      if (!expression) yaml_.note(fmt::format("{} was made of others: {}; write it as `derived`", place.where, *value));
       return expression.has_value();
     }
     if (!has(field, "generate")) return false;
@@ -369,14 +369,16 @@ class OneTableImport {
 
   // `scope` holds templates of attributes, in which the value is unique.
   void add_unique(const Place& place, JsonElement field, std::vector<std::string>& words) {
-    if (place.depth > 0) return yaml_.note(place.where + " was unique; only attributes of their own are here");
+    if (place.depth > 0)
+      return yaml_.note(place.where + " was unique; here only an attribute of an entity can be, not a member of a map");
     const auto scope = text_at(field, "scope");
     if (!scope) return words.push_back("unique_within: table");
     std::vector<std::string> names;
     for (const auto& part : ValueTemplate::parse(*scope).parts) {
       if (part.hole) names.push_back(yaml_key(part.text));
     }
-    if (names.empty()) return yaml_.note(fmt::format("{} was unique within {}: say it anew", place.where, *scope));
+    if (names.empty())
+      return yaml_.note(fmt::format("{} was unique within {}: write the rule again", place.where, *scope));
     words.push_back("unique_within: " + (names.size() == 1 ? names.front() : yaml_list(names)));
   }
 
@@ -385,7 +387,7 @@ class OneTableImport {
     if (!field["default"].get(otherwise)) return;
     const auto text = plain_value(otherwise);
     if (!text || text->find("${") != std::string::npos)
-      return yaml_.note(place.where + " has a default that a model says as `derived`, or not at all");
+      return yaml_.note(place.where + " has a default that a model can have only as `derived`");
     words.push_back("default: " + *text);
   }
 

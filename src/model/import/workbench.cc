@@ -142,7 +142,7 @@ class WorkbenchImport {
     std::int64_t write = 0;
     const bool given =
         throughput && (*throughput)["ReadCapacityUnits"].get(read) && (*throughput)["WriteCapacityUnits"].get(write);
-    if (!given) return yaml_.note("the table was provisioned, and does not say with how much");
+    if (!given) return yaml_.note("the table was provisioned, and the file does not have its capacity");
     yaml_.line("billing", fmt::format("{{ read: {}, write: {} }}", read, write));
     for (const auto& [word, value] : members(*settings)) {
       if (word.starts_with("AutoScaling")) yaml_.note(fmt::format("`{}` of the table is not taken over", word));
@@ -211,11 +211,10 @@ class WorkbenchImport {
         aliases ? text_at(*aliases, part == 0 ? "PartitionKeyAlias" : "SortKeyAlias").value_or("") : std::string();
     if (alias.empty() || alias == key.name) {
       alias = "<" + key.name + "Value>";
-      yaml_.note(fmt::format("{} has no alias for {}: say how it is made", name, key.name));
+      yaml_.note(fmt::format("{} has no alias for {}: write its template", name, key.name));
     } else if (is_word(alias) && !is_constant(facet, key, alias)) {
       yaml_.note(
-          fmt::format("{} has {} as its {}, which is taken for an attribute; a text that is always the same stands "
-                      "without braces",
+          fmt::format("{} has {} as its {}, which is taken for an attribute; a constant text is written without braces",
                       name, alias, key.name));
       alias = "<" + alias + ">";
     }
@@ -253,8 +252,7 @@ class WorkbenchImport {
     if (rows > 0) yaml_.note(fmt::format("{} sample rows of {} are not taken over", rows, name));
   }
 
-  // Texts, numbers and booleans can be in a template; whatever else Workbench says of a name in an alias, it is a text
-  // there.
+  // Texts, numbers and booleans can be in a template. For other types in Workbench, a name in an alias is a text.
   std::string key_type(const std::string& attribute) const {
     const auto known = types_.find(attribute);
     const auto type = known == types_.end() ? std::nullopt : type_of(known->second);
@@ -265,7 +263,7 @@ class WorkbenchImport {
     if (attribute == kType) return yaml_.note(fmt::format("{} of {} is kept by the system", attribute, entity));
     const auto name = attribute_name(attribute);
     if (name != attribute)
-      yaml_.note(fmt::format("{} of {} cannot be called so, and is {} here", attribute, entity, name));
+      yaml_.note(fmt::format("{} of {} is no name of the model language, and is {} here", attribute, entity, name));
     const auto known = types_.find(attribute);
     auto type = known == types_.end() ? std::nullopt : type_of(known->second);
     for (const auto& key : index_keys_) {
@@ -273,8 +271,8 @@ class WorkbenchImport {
     }
     if (!type)
       yaml_.note(known == types_.end()
-                     ? fmt::format("{} of {} is not among the table's attributes: say its type", attribute, entity)
-                     : fmt::format("{} of {} is of type {}: say what it is", attribute, entity, known->second));
+                     ? fmt::format("{} of {} is not among the table's attributes: write its type", attribute, entity)
+                     : fmt::format("{} of {} is of type {}: choose a type", attribute, entity, known->second));
     yaml_.line(name, type.value_or("any"));
   }
 

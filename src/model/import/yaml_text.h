@@ -28,7 +28,7 @@ class YamlText {
   std::size_t depth_ = 0;
 };
 
-// A string that YAML reads back as the same, whatever is in it.
+// A string that YAML reads back unchanged.
 std::string yaml_string(std::string_view text);
 // A key, quoted only when it has to be.
 std::string yaml_key(std::string_view text);
@@ -36,7 +36,7 @@ std::string yaml_key(std::string_view text);
 std::string yaml_list(const std::vector<std::string>& quoted_values);
 // Upper case with underscores, as entities are named: "BlogPost" is "BLOG_POST".
 std::string entity_name(std::string_view name);
-// What a model can call an attribute: "email address" is "email_address".
+// An attribute's name as a model can have it: "email address" is "email_address".
 std::string attribute_name(std::string_view name);
 // Lower case with dashes, as models are named.
 std::string model_name(std::string_view name);

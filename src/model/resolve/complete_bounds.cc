@@ -12,8 +12,9 @@ constexpr std::string_view kLastCharacter = "\xF4\x8F\xBF\xBF";
 
 bool is_field(const Template::Part& part) { return std::holds_alternative<Field>(part); }
 
-// What begins with the bound is all above it: what goes up to it and what begins behind it have to step over that.
-bool is_passed(const KeyCondition& condition) {
+// Whether keys that begin with the bound count as equal to it: an included upper bound includes them, and Greater
+// excludes them.
+bool is_passed(const PatternCondition& condition) {
   switch (condition.comparison) {
     case Comparison::Between: return !condition.half_open;
     case Comparison::LessOrEqual:
@@ -28,7 +29,7 @@ bool has_parts(const Entity& entity, const Field& field) {
   return attribute != nullptr && (attribute->type.kind == Kind::Date || attribute->type.kind == Kind::Timestamp);
 }
 
-// What stands behind `bound` in the last of the keys that begin with it; empty when it is a whole key, or another.
+// The text behind `bound` in the last of the keys that begin with it; empty if the bound stands for itself only.
 std::string ending_in(const Entity& entity, const Template::Parts& bound, const Template::Parts& key) {
   const auto meet = [](const Template::Part& a, const Template::Part& b) {
     return a == b || (is_field(a) && is_field(b));

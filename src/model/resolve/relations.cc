@@ -8,8 +8,6 @@ namespace {
 
 // ------------------------------------------------------------------------------------------- what a deletion does
 
-constexpr unsigned kMostGenerations = 16;
-
 bool cascades(const Entity& child, const Parent& relation, unsigned depth);
 
 bool is_overruled(const Entity& child, const Parent& relation, unsigned depth) {
@@ -79,7 +77,7 @@ class ChildKeys {
     return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) { return pair.second == name; });
   }
 
-  // Whether the parent has what is in the key, and has it as values of the key's type.
+  // Whether the parent has the attribute of the key, with values of the key's type.
   bool is_kept_by_parent(const KeyDesign& key) const {
     return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
       const Attribute* theirs = relation_.to->find_attribute(pair.first);
@@ -119,7 +117,7 @@ class ChildKeys {
   const Parent& relation_;
 };
 
-// What depends on the relation.
+// The attributes that depend on the relation.
 void derive_dependants(const Entity& child, Parent& relation) {
   const auto is_in = [&](const Attribute& attribute) {
     const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;

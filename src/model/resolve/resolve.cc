@@ -26,7 +26,7 @@ Model declare(Syntax& syntax, std::string file) {
   return model;
 }
 
-// What names an entity, from the templates of its primary key.
+// The attributes that name an entity, from the templates of its primary key.
 void derive_identity(const TableDesign& table, Entity& entity) {
   const auto add = [&](const std::string& attribute) {
     if (!entity.is_named_by(attribute)) entity.identity.push_back(attribute);
@@ -42,8 +42,8 @@ void derive_identity(const TableDesign& table, Entity& entity) {
   if (table.sort) add_key(*table.sort);
 }
 
-// DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is
-// computed and empty is in no index instead.
+// DynamoDB does not take empty text or bytes as a key, so an attribute that is a key needs at least one character or
+// byte. A computed attribute that is empty is in no index instead.
 void require_content_of_keys(const TableDesign& table, Entity& entity) {
   const auto one = value::Number::from_int(1);
   for_each_key(table, [&](const KeyDesign& key) {
@@ -55,7 +55,8 @@ void require_content_of_keys(const TableDesign& table, Entity& entity) {
   });
 }
 
-// What is derived from a count or a sum, or from what is so derived, is not stored: it would have to move with them.
+// An attribute that is derived from a count or a sum, directly or not, is not stored: each change of the counter would
+// change it.
 void mark_when_read(Entity& entity) {
   bool again = true;
   while (std::exchange(again, false)) {
@@ -72,7 +73,7 @@ void mark_when_read(Entity& entity) {
 }
 
 void resolve_projections(const std::vector<Text>& included, Resolver& resolver) {
-  const auto& [model, report] = resolver;
+  const Model& model = resolver.model;
   std::vector<std::string_view> known;
   for (const auto& entity : model.entities) {
     for (const auto& attribute : entity.attributes) known.push_back(attribute.name);
@@ -80,8 +81,8 @@ void resolve_projections(const std::vector<Text>& included, Resolver& resolver) 
   for (const auto& name : included) {
     if (std::find(known.begin(), known.end(), name.text) != known.end()) continue;
     if (name.text == model.table.type_attribute || name.text == model.table.version_attribute) continue;
-    report.unknown(name.position, "unknown-attribute",
-                   fmt::format("no entity has an attribute {} to project", name.text), name.text, known);
+    resolver.report.unknown(name.position, "unknown-attribute",
+                            fmt::format("no entity has an attribute {} to project", name.text), name.text, known);
   }
 }
 
@@ -115,7 +116,7 @@ void resolve_orders(Resolver& resolver) {
   }
 }
 
-// Calls `pass` with each part of the file and what it has become.
+// Calls `pass` with each part of the file and its part of the model.
 template <typename PartSyntax, typename Part>
 void each(const std::vector<PartSyntax>& written, std::vector<Part>& parts,
           void (*pass)(const PartSyntax&, Part&, Resolver&), Resolver& resolver) {
@@ -126,13 +127,15 @@ void each(const std::vector<PartSyntax>& written, std::vector<Part>& parts,
 
 Model resolve(Syntax& syntax, std::string file, Report& report) {
   Model model = declare(syntax, std::move(file));
-  Resolver resolver{model, report};
-  // What names an attribute, and what a type is, comes before what uses them.
+  Resolver resolver{model, syntax.paths, report};
+  // Identities and types must be known before the parts that use them are resolved.
   for (auto& entity : model.entities) {
     derive_identity(model.table, entity);
+    entity.owner_attribute = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
     mark_when_read(entity);
     require_content_of_keys(model.table, entity);
   }
+  each(syntax.entities, model.entities, complete_operations, resolver);
   each(syntax.entities, model.entities, resolve_parents, resolver);
   each(syntax.entities, model.entities, resolve_sources, resolver);
   each(syntax.entities, model.entities, complete_copies, resolver);
@@ -145,7 +148,7 @@ Model resolve(Syntax& syntax, std::string file, Report& report) {
   resolve_orders(resolver);
   complete_bounds(model);
   if (!report.failed()) {
-    derive_presence(model);
+    derive_always_there(model);
     derive_relations(model);
   }
   return model;

@@ -6,12 +6,13 @@
 
 namespace stator::model {
 
-// The model that `syntax` describes, the second stage of the compiler: names become pointers, and what follows from
-// them is derived once (what names an entity, the attributes a relation goes by, types of copies, parameters and
-// inputs, access, the ends of ranges, what model.h calls derived).  Reports names and paths that nothing has, and
-// nothing else.
+// The second stage of the compiler makes the model that `syntax` describes.  Names become pointers.  Facts that follow
+// from names are derived once: the identity of an entity, the attributes of a relation, the types of copies, parameters
+// and inputs, access, the ends of ranges, and the members that model.h calls derived.  Reports only names and paths
+// that do not exist.
 //
-// The parts of the model are moved out of `syntax`.  Names and their places stay, for the judgements in check/.
+// The parts of the model are moved out of `syntax`.  Names and their places stay, for the judgements in check/, and
+// `paths` are added.
 Model resolve(Syntax& syntax, std::string file, Report& report);
 
 }  // namespace stator::model

@@ -17,8 +17,7 @@ std::vector<T> in_both(const std::vector<T>& a, bool a_lets_all, const std::vect
   return both;
 }
 
-// A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it
-// gives.
+// An entity that names a grant must have the attributes by which the pointer is found and those that the grant gives.
 void resolve_use(const GrantSyntax& syntax, const Entity& entity, Resolver& resolver) {
   for (const auto& [pointers, asked] : syntax.key) {
     if (asked.text != "me") resolver.need_attribute(entity, asked);
@@ -79,9 +78,9 @@ std::vector<const Grant*> Resolver::need_grants(const std::vector<Text>& names) 
 }
 
 void resolve_granted(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
-  for (const auto& [to, names] : syntax.granted) {
-    const auto grants = resolver.need_grants(names);
-    for (const auto member : to) (entity.*member).grants = grants;
+  for (const auto& granted : syntax.granted) {
+    const auto grants = resolver.need_grants(granted.grants);
+    for (const auto member : granted.to) (entity.*member).grants = grants;
   }
 }
 

@@ -14,7 +14,7 @@ Attribute* find_input(Action& action, std::string_view name) {
   return found == action.inputs.end() ? nullptr : &*found;
 }
 
-// Who may do what such a step does; null: it changes nothing.
+// The access rule for the effect of such a step; null: it changes nothing.
 Access Entity::* access_to(Step::Kind kind) {
   switch (kind) {
     case Step::Kind::Create: return &Entity::create;
@@ -82,7 +82,7 @@ class ActionResolver {
     const bool changes = step.kind == Step::Kind::Update || step.kind == Step::Kind::Delete;
     const Step* changed = changes && written.as ? need_name(*written.as) : nullptr;
     if (changed != nullptr) step.entities = changed->entities;
-    // What an update sets may speak of the attributes of what it updates by their names alone.
+    // In `set` of an update, a bare name is an attribute of the updated entity.
     const Entities* own = step.kind == Step::Kind::Update && changed != nullptr ? &step.entities : nullptr;
     for (const auto& condition : written.conditions) resolve_expression(condition, nullptr);
     for (const auto& assignment : written.key) resolve_expression(assignment.value, nullptr);
@@ -115,7 +115,7 @@ class ActionResolver {
     if (path.steps.empty()) return;
     const auto* attribute = std::get_if<std::string>(&path.steps.front());
     if (attribute == nullptr) {
-      report_.error(position, "wrong-type", fmt::format("{} is an entity, not a list", path.name));
+      resolver_.paths.push_back({.what = path.name, .attribute = nullptr, .steps = path.steps, .position = position});
     } else {
       need_attribute(*attribute, {path.steps.begin() + 1, path.steps.end()}, position, step->second->entities);
     }
@@ -148,7 +148,7 @@ class ActionResolver {
       return;
     }
     report_.unknown(position, "unknown-input",
-                    fmt::format("nothing says what {} is: no entity in the steps has such an attribute, and `input` "
+                    fmt::format("{} is unknown: no entity in the steps has such an attribute, and `input` "
                                 "does not list it",
                                 name),
                     name, names);
@@ -185,10 +185,9 @@ void resolve_native(const ActionSyntax& syntax, Action& action, Resolver& resolv
       action.inputs.push_back(parameter_from(*attribute, true, place));
       continue;
     }
-    resolver.report.error(place, "unknown-input",
-                          fmt::format("nothing says what {} is: `input` does not list it, and it is no attribute of "
-                                      "what the action is `within`",
-                                      name));
+    resolver.report.error(
+        place, "unknown-input",
+        fmt::format("{} is unknown: `input` does not list it, and it is no attribute of the entity in `within`", name));
   }
   if (syntax.has_access) return;
   if (entity == nullptr) {

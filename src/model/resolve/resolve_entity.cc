@@ -26,7 +26,7 @@ void complete_by(const NamePairs& given, const Entity& entity, Parent& parent, R
         std::find_if(given.begin(), given.end(), [&](const auto& candidate) { return candidate.first.text == name; });
     if (pair == given.end() && entity.find_attribute(name) == nullptr)
       report.error(parent.position, "unknown-attribute",
-                   fmt::format("{} is found by {}, and {} has no attribute of that name; `by` says which one it is",
+                   fmt::format("{} is found by {}, and {} has no attribute of that name; name its attribute with `by`",
                                parent.to->name, name, entity.name),
                    fmt::format("by: {{ {}: ... }}", name));
     parent.by.emplace_back(name, pair == given.end() ? name : pair->second.text);
@@ -62,7 +62,38 @@ const Attribute* origin_of(const Attribute& copy) {
   return nullptr;
 }
 
+// The words of `keys` are key attributes of the table and its indexes.
+void resolve_keys(const EntitySyntax& syntax, Resolver& resolver) {
+  std::vector<std::string_view> known;
+  for_each_key(resolver.model.table, [&](const KeyDesign& key) { known.push_back(key.name); });
+  for (const auto& word : syntax.key_attributes) {
+    if (std::find(known.begin(), known.end(), word.text) != known.end()) continue;
+    resolver.report.unknown(
+        word.position, "unknown-key",
+        fmt::format("{} is not in the key of the table or of an index; those are {}", word.text, spelled_out(known)),
+        word.text, known);
+  }
+  for (const auto position : syntax.callers_in_keys)
+    resolver.report.error(
+        position, "unknown-attribute",
+        "{me} is the caller, and only patterns can use it; a key is made from the entity's attributes");
+}
+
 }  // namespace
+
+void complete_operations(const EntitySyntax& syntax, Entity& entity, Resolver&) {
+  const auto add = [&](std::string_view operation) {
+    if (entity.can_have_operation(operation) && !entity.has_operation(operation))
+      entity.operations.emplace_back(operation);
+  };
+  if (syntax.operations) {
+    for (const auto& name : syntax.operations->names) add(name.text);
+  } else if (!entity.path.empty()) {
+    for (const auto operation : kOperations) {
+      if (operation != "put") add(operation);
+    }
+  }
+}
 
 void resolve_parents(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
   for (std::size_t i = 0; i < entity.parents.size(); ++i) {
@@ -98,6 +129,7 @@ void complete_copies(const EntitySyntax& syntax, Entity& entity, Resolver&) {
 }
 
 void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
+  resolve_keys(syntax, resolver);
   for (auto& attribute : entity.attributes) {
     if (attribute.count) resolve_children(attribute.count->of, resolver);
     if (attribute.sum) resolve_children(attribute.sum->of, resolver);
@@ -111,8 +143,9 @@ void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolv
   for (const auto& expression : syntax.expressions) resolver.need_attributes(entity, expression.what);
   for (const auto& that : syntax.checks) resolver.need_attributes(entity, that);
   for (const auto& key : syntax.keys) resolver.need_attributes(entity, key);
-  for (const auto& parent : syntax.parents) {
-    for (const auto& name : parent.clear) resolver.need_attribute(entity, name);
+  for (std::size_t i = 0; i < entity.parents.size(); ++i) {
+    for (const auto& name : syntax.parents[i].clear)
+      entity.parents[i].cleared.push_back(resolver.need_attribute(entity, name));
   }
   for (const auto& attribute : syntax.taken_over) take_over(attribute, entity, resolver);
   if (!syntax.path) return;

@@ -7,6 +7,29 @@
 namespace stator::model {
 namespace {
 
+// The index that the query names; the other words of the query are attributes of its key.
+void resolve_query(const PatternSyntax& syntax, Pattern& pattern, Resolver& resolver) {
+  const auto& table = resolver.model.table;
+  if (syntax.index) {
+    pattern.index = table.find_index(syntax.index->text);
+    if (pattern.index == nullptr)
+      return resolver.report.unknown(syntax.index->position, "unknown-index",
+                                     fmt::format("the table has no index {}", syntax.index->text), syntax.index->text,
+                                     names_of(table.indexes));
+  }
+  const auto key = table.key_of(pattern.index);
+  auto known = names_of(key.partition);
+  for (const auto& attribute : key.sort) known.push_back(attribute.name);
+  for (const auto& word : syntax.key_attributes) {
+    if (std::find(known.begin(), known.end(), word.text) != known.end()) continue;
+    resolver.report.unknown(
+        word.position, "unknown-key",
+        fmt::format("{} is not in the key of {}, which is {}", word.text,
+                    pattern.index != nullptr ? pattern.index->name : "the table", spelled_out(known)),
+        word.text, known);
+  }
+}
+
 void resolve_returns(const NamePairs& returns, Pattern& pattern, Resolver& resolver) {
   for (const auto& [entity_name, record_name] : returns) {
     const Entity* entity = resolver.need_entity(entity_name);
@@ -63,24 +86,23 @@ void resolve_nest(const NestSyntax& names, Nest& nest, Resolver& resolver) {
   }
 }
 
-void resolve_join(const JoinSyntax& join, const Pattern& pattern, Resolver& resolver) {
-  if (!join.relation) return;
+void resolve_join(const JoinSyntax& names, Join& join, const Pattern& pattern, Resolver& resolver) {
+  if (!names.relation) return;
   const auto entities = returned_entities(pattern);
   std::vector<std::string_view> known;
-  bool is_found = false;
   for (const Entity* entity : entities) {
     for (const auto& parent : entity->parents) known.push_back(parent.name);
-    const Parent* parent = entity->find_parent(join.relation->text);
+    const Parent* parent = entity->find_parent(names.relation->text);
     if (parent == nullptr) continue;
-    is_found = true;
+    join.returned.push_back({.entity = entity, .through = parent});
     if (parent->to == nullptr) continue;
-    for (const auto& attribute : join.attributes) resolver.need_attribute(*parent->to, attribute);
+    for (const auto& attribute : names.attributes) resolver.need_attribute(*parent->to, attribute);
   }
-  if (!is_found && !entities.empty())
+  if (join.returned.empty() && !entities.empty())
     resolver.report.unknown(
-        join.relation->position, "unknown-relation",
-        fmt::format("no entity that {} returns has a parent called {}", pattern.name, join.relation->text),
-        join.relation->text, known);
+        names.relation->position, "unknown-relation",
+        fmt::format("no entity that {} returns has a parent called {}", pattern.name, names.relation->text),
+        names.relation->text, known);
 }
 
 // ---------------------------------------------------------------------------------------------------------- parameters
@@ -89,11 +111,11 @@ void resolve_join(const JoinSyntax& join, const Pattern& pattern, Resolver& reso
 bool is_given_by(const Entity& within, const std::string& name) {
   const Attribute* attribute = within.find_attribute(name);
   const bool finds_it = name != within.owner && within.is_named_by(name);
-  // What a part of the key is derived from finds it as well.
+  // Derived parts of the key are found by their sources.
   return attribute != nullptr && (!finds_it || attribute->derived);
 }
 
-// Completes the parameters with those that are attributes of what is returned, and reports names that nothing explains.
+// Adds parameters that are attributes of returned entities, and reports unknown names.
 void infer_parameters(const std::vector<ParameterUse>& uses, Pattern& pattern, Report& report) {
   const Entity* within = pattern.within;
   auto entities = returned_entities(pattern);
@@ -118,7 +140,7 @@ void infer_parameters(const std::vector<ParameterUse>& uses, Pattern& pattern, R
     }
     if (attribute == nullptr) {
       report.unknown(use.position, "unknown-parameter",
-                     fmt::format("nothing says what {} is: no entity that {} returns has such an attribute, and "
+                     fmt::format("{} is unknown: no entity that {} returns has such an attribute, and "
                                  "`parameters` does not list it",
                                  use.name, pattern.name),
                      use.name, names);
@@ -140,13 +162,15 @@ Access infer_access(const Pattern& pattern) {
 }  // namespace
 
 void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& resolver) {
+  resolve_query(syntax, pattern, resolver);
   resolve_returns(syntax.returns, pattern, resolver);
   for (const Entity* entity : returned_entities(pattern)) {
     for (const auto& attribute : syntax.sorted_by) resolver.need_attribute(*entity, attribute);
   }
   for (const auto& condition : syntax.row_conditions) resolve_row_condition(condition, pattern, resolver);
   if (syntax.nest) resolve_nest(*syntax.nest, *pattern.nest, resolver);
-  for (const auto& join : syntax.joins) resolve_join(join, pattern, resolver);
+  for (std::size_t i = 0; i < syntax.joins.size(); ++i)
+    resolve_join(syntax.joins[i], pattern.joins[i], pattern, resolver);
   if (syntax.within) pattern.within = resolver.need_entity(*syntax.within);
   infer_parameters(syntax.uses, pattern, resolver.report);
   pattern.own_access = syntax.has_access;

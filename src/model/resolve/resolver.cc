@@ -7,27 +7,23 @@
 namespace stator::model {
 namespace {
 
-// Reports a path that leads to something which values of that type do not have.
-void check_inside(const Type& type, const std::string& what, std::span<const PathStep> steps, Position position,
+// Reports a member that a map of that shape does not have.
+void need_members(const Type& type, const std::string& what, std::span<const PathStep> steps, Position position,
                   Report& report) {
-  if (steps.empty() || type.kind == Kind::Any) return;
+  if (steps.empty()) return;
   if (const auto* index = std::get_if<std::size_t>(&steps.front())) {
-    if (type.kind != Kind::List)
-      return report.error(position, "wrong-type", fmt::format("{} is not a list, so it has no [{}]", what, *index));
-    if (type.element)
-      check_inside(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
+    if (type.kind == Kind::List && type.element)
+      need_members(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
     return;
   }
   const auto& member = std::get<std::string>(steps.front());
-  if (type.kind != Kind::Map)
-    return report.error(position, "wrong-type", fmt::format("{} is not a map, so there is no {} in it", what, member));
-  if (type.shape.empty()) return;
+  if (type.kind != Kind::Map || type.shape.empty()) return;
   const auto inside = std::find_if(type.shape.begin(), type.shape.end(),
                                    [&](const Attribute& candidate) { return candidate.name == member; });
   if (inside == type.shape.end())
     return report.unknown(position, "unknown-attribute", fmt::format("there is no {} in {}", member, what), member,
                           names_of(type.shape));
-  check_inside(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
+  need_members(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
 }
 
 }  // namespace
@@ -70,8 +66,12 @@ const Parent* Resolver::need_parent(const Entity& entity, const Text& relation) 
 void Resolver::need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                          Position position) {
   const Attribute* found = need_attribute(entity, {.text = attribute, .position = position, .lead = 0});
-  if (found != nullptr)
-    check_inside(found->type, fmt::format("{} of {}", attribute, entity.name), steps, position, report);
+  if (found == nullptr || steps.empty()) return;
+  paths.push_back({.what = fmt::format("{} of {}", attribute, entity.name),
+                   .attribute = found,
+                   .steps = steps,
+                   .position = position});
+  need_members(found->type, paths.back().what, steps, position, report);
 }
 
 void Resolver::need_attributes(const Entity& entity, const Written<Template>& text) {

@@ -22,7 +22,7 @@ void parse_name(const YamlNode& node, Syntax& syntax, Report& report) {
 }
 
 void parse_acceptance(const YamlNode& node, Syntax& syntax, Report& report) {
-  Words words(node, "what is accepted", report);
+  Words words(node, "an accepted finding", report);
   Acceptance acceptance;
   acceptance.position = node.position;
   const auto take = [&](const YamlNode* value, std::string_view what, std::string& member) {
@@ -30,7 +30,7 @@ void parse_acceptance(const YamlNode& node, Syntax& syntax, Report& report) {
     if (const auto text = read_text(*value, what, report)) member = text->text;
   };
   take(words.need("finding"), "a finding", acceptance.finding);
-  take(words.find("on"), "what the finding is on", acceptance.on);
+  take(words.find("on"), "the subject of the finding", acceptance.on);
   take(words.need("because"), "the reason", acceptance.because);
   words.done();
   syntax.accepted.push_back(std::move(acceptance));

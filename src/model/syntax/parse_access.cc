@@ -54,8 +54,7 @@ AccessSyntax parse_access(const YamlNode& node, Report& report) {
 void parse_grant(const YamlNode& node, Syntax& syntax, Report& report) {
   if (!check_name(node.key, "the name of a grant", report, Dashes::Yes)) return;
   if (node.key.text == "public" || node.key.text == "signed-in" || node.key.text == "owner") {
-    report.error(node.key.position, "reserved-name",
-                 fmt::format("a grant cannot be called {}: in `access` that means something else", node.key.text));
+    syntax.reserved.push_back({.name = node.key, .what = "a grant"});
     return;
   }
   GrantSyntax written;
@@ -66,7 +65,7 @@ void parse_grant(const YamlNode& node, Syntax& syntax, Report& report) {
   grant.description = parse_description(words, report);
   if (const YamlNode* entity = words.need("pointer")) written.pointer = read_text(*entity, "the pointer", report);
   written.key = parse_pairs(words.need("key"), "the key of a grant", report);
-  written.gives = parse_pairs(words.need("gives"), "what a grant gives", report);
+  written.gives = parse_pairs(words.need("gives"), "a grant's `gives`", report);
   words.done();
   for (const auto& [pointers, asked] : written.key) grant.key.emplace_back(pointers.text, asked.text);
   for (const auto& [given, pointers] : written.gives) grant.gives.emplace_back(given.text, pointers.text);

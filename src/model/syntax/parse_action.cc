@@ -58,19 +58,18 @@ Failure parse_failure(const YamlNode& node, Report& report) {
   return failure;
 }
 
-// The kind of a step is the one word among these that it has.
+// The kind of a step is the first word among these that it has.
 std::optional<std::pair<Step::Kind, const YamlNode*>> parse_step_kind(const YamlNode& node, Words& words,
-                                                                      Report& report) {
+                                                                      std::vector<Text>& others, Report& report) {
   std::optional<std::pair<Step::Kind, const YamlNode*>> found;
   for (const auto& [word, kind] : kStepKinds) {
     const YamlNode* value = words.find(word);
     if (value == nullptr) continue;
     if (found) {
-      report.error(value->key.position, "contradiction",
-                   fmt::format("a step does one thing: {} is a step of its own", word));
-      continue;
+      others.push_back(value->key);
+    } else {
+      found.emplace(kind, value);
     }
-    found.emplace(kind, value);
   }
   if (!found && node.is_map())
     report.error(node.position, "missing-word", "a step is a read, check, create, append, update or delete");
@@ -79,10 +78,10 @@ std::optional<std::pair<Step::Kind, const YamlNode*>> parse_step_kind(const Yaml
 
 std::optional<StepSyntax> parse_step(const YamlNode& node, Report& report) {
   Words words(node, "a step", report);
-  const auto kind = parse_step_kind(node, words, report);
+  StepSyntax written;
+  const auto kind = parse_step_kind(node, words, written.others, report);
   if (!kind) return std::nullopt;
   const auto& [what, value] = *kind;
-  StepSyntax written;
   Step& step = written.step;
   step.kind = what;
   step.position = node.position;
@@ -95,7 +94,7 @@ std::optional<StepSyntax> parse_step(const YamlNode& node, Report& report) {
   };
   switch (what) {
     case Step::Kind::Read:
-      written.entities = read_texts(*value, "what is read", report);
+      written.entities = read_texts(*value, "the entity to read", report);
       take_name("as");
       if (const YamlNode* key = words.find("key")) written.key = parse_assignments(*key, "key", report);
       if (const YamlNode* flag = words.find("optional"))
@@ -109,16 +108,17 @@ std::optional<StepSyntax> parse_step(const YamlNode& node, Report& report) {
       if (const YamlNode* failure = words.need("else")) step.failure = parse_failure(*failure, report);
       break;
     case Step::Kind::Create:
-      if (auto entity = read_text(*value, "what is created", report)) written.entities.push_back(std::move(*entity));
+      if (auto entity = read_text(*value, "the entity to create", report))
+        written.entities.push_back(std::move(*entity));
       written.appends = value->key.text == kAppend;
       take_name("as");
       take_set(words.need("set"));
       break;
     case Step::Kind::Update:
-      written.as = read_text(*value, "what is updated", report);
+      written.as = read_text(*value, "the step to update", report);
       take_set(words.need("set"));
       break;
-    case Step::Kind::Delete: written.as = read_text(*value, "what is deleted", report); break;
+    case Step::Kind::Delete: written.as = read_text(*value, "the step to delete", report); break;
   }
   if (const YamlNode* when = words.find("when")) {
     if (auto expression = read_expression(*when, report)) {
@@ -135,28 +135,26 @@ std::optional<StepSyntax> parse_step(const YamlNode& node, Report& report) {
 
 // --------------------------------------------------------------------------------------------------------- native ones
 
-// What C++ carries out has a route, inputs and access like any other action, so that requests are checked and
-// documented alike.
-void parse_native(Words& words, Report& report) {
+// A native action has a route, inputs and access like any other action, so that requests are checked and documented
+// alike.
+void parse_native(Words& words, ActionSyntax& written) {
   for (const std::string_view word : {"steps", "result"}) {
-    if (const YamlNode* value = words.find(word))
-      report.error(value->key.position, "contradiction",
-                   fmt::format("a native action is carried out by C++, so it has no {}", word));
+    if (const YamlNode* value = words.find(word)) written.not_native.push_back(value->key);
   }
 }
 
-void parse_accepts(Words& words, Action& action, Report& report) {
+void parse_accepts(Words& words, ActionSyntax& written, Report& report) {
   const YamlNode* accepts = words.find("accepts");
   if (accepts == nullptr) return;
-  if (!action.native)
-    report.error(accepts->key.position, "contradiction", "only a native action takes another body than JSON");
+  written.accepts = accepts->key.position;
   const auto types = read_texts(*accepts, "a media type", report);
   for (const auto& type : types) {
     const auto slash = type.text.find('/');
-    const bool no_body = type.text == "none" && types.size() == 1;
+    const bool no_body = type.text == "none";
+    if (no_body && types.size() > 1) written.no_bodies.push_back(type.position);
     if (!no_body && (slash == 0 || slash == std::string::npos || slash + 1 == type.text.size()))
       report.error(type.position, "wrong-type", fmt::format("\"{}\" is no media type such as text/csv", type.text));
-    action.accepts.push_back(type.text);
+    written.action.accepts.push_back(type.text);
   }
 }
 
@@ -174,8 +172,7 @@ void parse_action(const YamlNode& node, Syntax& syntax, Report& report) {
     const YamlNode* value = words.find(word);
     if (value == nullptr) continue;
     if (!action.path.empty()) {
-      report.error(value->key.position, "contradiction",
-                   fmt::format("an action has one route; {} gives it a second one", word));
+      written.other_routes.push_back(value->key);
       continue;
     }
     written.route = parse_route(*value, QueryString::Refused, report);
@@ -184,16 +181,14 @@ void parse_action(const YamlNode& node, Syntax& syntax, Report& report) {
   }
   if (const YamlNode* inputs = words.find("input")) {
     for (const auto& item : read_members(*inputs, "`input`", report)) {
-      if (auto input = parse_plain_attribute(item, "an input", report)) action.inputs.push_back(std::move(*input));
+      if (auto input = parse_plain_attribute(item, "an input", syntax, report))
+        action.inputs.push_back(std::move(*input));
     }
   }
   if (const YamlNode* native = words.find("native"))
     action.native = read_boolean(*native, "native", report).value_or(false);
-  if (action.native) parse_native(words, report);
-  parse_accepts(words, action, report);
-  if (action.method == "GET" && !action.native)
-    report.error(action.position, "contradiction",
-                 "only a native action is a GET: what reads and nothing else is a pattern");
+  if (action.native) parse_native(words, written);
+  parse_accepts(words, written, report);
   const YamlNode* list = action.native ? nullptr : words.need("steps");
   if (list != nullptr) {
     for (const auto& item : read_list(*list)) {
@@ -213,8 +208,7 @@ void parse_action(const YamlNode& node, Syntax& syntax, Report& report) {
     written.has_access = true;
     action.access = std::move(who.access);
     written.grants = std::move(who.grants);
-    if (who.anyone_when)
-      report.error(who.anyone_when->source.position, "contradiction", "a condition is for reading; an action has none");
+    if (who.anyone_when) written.condition = who.anyone_when->source.position;
   }
   words.done();
   syntax.actions.push_back(std::move(written));

@@ -7,8 +7,6 @@
 namespace stator::model {
 namespace {
 
-constexpr std::array<std::string_view, 7> kOperations{"create", "get", "put", "update", "delete", "restore", "purge"};
-
 // ------------------------------------------------------------------------------------------------------------- records
 
 std::optional<KeyTemplate> parse_key_template(const YamlNode& node, EntitySyntax& entity, Report& report) {
@@ -29,8 +27,7 @@ std::optional<KeyTemplate> parse_key_template(const YamlNode& node, EntitySyntax
   if (!parsed) return std::nullopt;
   for (const auto& name : parsed->value.attributes()) {
     if (name == "me") {
-      report.error(place_in_template(parsed->source, name), "unknown-attribute",
-                   "{me} is the caller, whom only patterns know; a key is made from the entity's attributes");
+      entity.callers_in_keys.push_back(place_in_template(parsed->source, name));
       return std::nullopt;
     }
   }
@@ -46,13 +43,8 @@ void parse_keys(const YamlNode& node, const TableDesign& table, EntitySyntax& en
   std::vector<std::string_view> known;
   for_each_key(table, [&](const KeyDesign& key) { known.push_back(key.name); });
   for (const auto& item : read_members(node, "`keys`", report)) {
-    if (std::find(known.begin(), known.end(), item.key.text) == known.end()) {
-      report.unknown(item.key.position, "unknown-key",
-                     fmt::format("{} is not in the key of the table or of an index; those are {}", item.key.text,
-                                 spelled_out(known)),
-                     item.key.text, known);
-      continue;
-    }
+    entity.key_attributes.push_back(item.key);
+    if (std::find(known.begin(), known.end(), item.key.text) == known.end()) continue;
     KeyRule rule{.attribute = item.key.text, .alternatives = {}, .position = item.key.position};
     for (const auto& alternative : read_list(item)) {
       if (auto loaded = parse_key_template(alternative, entity, report))
@@ -97,18 +89,14 @@ void parse_record(const YamlNode& node, const TableDesign& table, EntitySyntax& 
   record.description = parse_description(words, report);
   parse_record_words(words, table, written, record, report);
   if (const YamlNode* attributes = words.find("attributes")) {
-    if (is_first)
-      report.error(attributes->key.position, "first-record",
-                   "the first record holds every attribute; a list is for the others");
+    if (is_first) written.of_first_record.push_back(attributes->key);
     for (const auto& name : read_texts(*attributes, "an attribute of a record", report)) {
       record.attributes.push_back(name.text);
       written.names.push_back({.what = name});
     }
   }
   if (const YamlNode* when = words.find("when")) {
-    if (is_first)
-      report.error(when->key.position, "first-record",
-                   "the first record is always there; a condition is for the others");
+    if (is_first) written.of_first_record.push_back(when->key);
     if (auto expression = read_expression(*when, report)) {
       record.when = expression->value;
       written.expressions.push_back({.what = std::move(*expression), .stored_for = "a record"});
@@ -131,9 +119,7 @@ void parse_records(Words& words, const TableDesign& table, EntitySyntax& written
     return;
   }
   for (const std::string_view word : {"keys", "type", "expires"}) {
-    if (const YamlNode* node = words.find(word))
-      report.error(node->key.position, "contradiction",
-                   fmt::format("an entity with `records` has {} in each of them, not beside them", word));
+    if (const YamlNode* node = words.find(word)) written.beside_records.push_back(node->key);
   }
   for (const auto& record : read_members(*records, "`records`", report)) parse_record(record, table, written, report);
   if (entity.records.empty()) {
@@ -210,7 +196,7 @@ void parse_unique(const YamlNode& node, EntitySyntax& entity, Report& report) {
     for (const auto& name : read_texts(*list, "an attribute", report)) {
       if (name.text == "table" && &into == &unique.within) continue;
       into.push_back(name.text);
-      entity.names.push_back({.what = name, .stored_for = "what is unique"});
+      entity.names.push_back({.what = name, .stored_for = "a unique rule"});
     }
   };
   names(words.need("attributes"), unique.attributes);
@@ -250,9 +236,7 @@ void parse_soft_delete(const YamlNode& node, EntitySyntax& entity, Report& repor
   rule.at = take(words.find("at"), Kind::Timestamp);
   if (const YamlNode* keep = words.find("keep")) {
     rule.keep = read_duration(*keep, "keep", report);
-    if (!rule.at)
-      report.error(keep->key.position, "missing-word",
-                   "keep counts from the deletion, so soft_delete needs the word at");
+    entity.keep = keep->key.position;
   }
   words.done();
   entity.entity.soft_delete = std::move(rule);
@@ -260,35 +244,13 @@ void parse_soft_delete(const YamlNode& node, EntitySyntax& entity, Report& repor
 
 // --------------------------------------------------------------------------------------------------- routes and access
 
-void parse_operations(const YamlNode* node, Entity& entity, Report& report) {
-  const auto makes_sense = [&](std::string_view operation) {
-    if (operation == "put" || operation == "update" || operation == "delete") return !entity.append_only;
-    if (operation == "restore" || operation == "purge") return entity.soft_delete.has_value();
-    return true;
-  };
-  if (node == nullptr) {
-    if (entity.path.empty()) return;
-    for (const auto operation : kOperations) {
-      if (operation != "put" && makes_sense(operation)) entity.operations.emplace_back(operation);
-    }
-    return;
+OperationsSyntax parse_operations(const YamlNode& node, Report& report) {
+  OperationsSyntax operations{
+      .position = node.key.position, .is_empty = node.is_list() && node.items.empty(), .names = {}};
+  for (const auto& item : read_list(node)) {
+    if (read_word(item, "an operation", kOperations, report)) operations.names.push_back(item.text);
   }
-  if (entity.path.empty() && !(node->is_list() && node->items.empty()))
-    report.error(node->key.position, "missing-word", "operations are routes, and there are none without a path");
-  for (const auto& item : read_list(*node)) {
-    const auto index = read_word(item, "an operation", kOperations, report);
-    if (!index) continue;
-    const auto operation = kOperations[*index];
-    if (!makes_sense(operation)) {
-      report.error(item.position, "contradiction",
-                   entity.append_only ? fmt::format("an append_only entity has no {}", operation)
-                                      : fmt::format("{} is for entities with soft_delete", operation));
-    } else if (std::find(entity.operations.begin(), entity.operations.end(), operation) != entity.operations.end()) {
-      report.error(item.position, "repeated-word", fmt::format("{} is given twice", operation));
-    } else {
-      entity.operations.emplace_back(operation);
-    }
-  }
+  return operations;
 }
 
 void parse_entity_access(const YamlNode* node, EntitySyntax& written, Report& report) {
@@ -305,13 +267,10 @@ void parse_entity_access(const YamlNode* node, EntitySyntax& written, Report& re
     const YamlNode* list = words.find(word);
     if (list == nullptr) return;
     auto [access, anyone_when, grants] = parse_access(*list, report);
-    if (anyone_when && word != "read")
-      report.error(anyone_when->source.position, "contradiction",
-                   "only `read` can have a condition: writers must be signed in");
-    else if (anyone_when)
-      written.expressions.push_back({.what = *anyone_when, .stored_for = "access"});
+    if (anyone_when && word == "read") written.expressions.push_back({.what = *anyone_when, .stored_for = "access"});
     for (const auto member : members) entity.*member = access;
-    written.granted.push_back({.to = std::move(members), .grants = std::move(grants)});
+    const auto condition = anyone_when ? std::optional(anyone_when->source.position) : std::nullopt;
+    written.granted.push_back({.to = std::move(members), .grants = std::move(grants), .condition = condition});
   };
   take("read", {&Entity::read});
   take("write", {&Entity::create, &Entity::update, &Entity::remove});
@@ -339,7 +298,7 @@ void parse_entity(const YamlNode& node, Syntax& syntax, Report& report) {
   };
   if (const YamlNode* attributes = words.need("attributes")) {
     for (const auto& attribute : read_members(*attributes, "`attributes`", report))
-      parse_attribute(attribute, written, report);
+      parse_attribute(attribute, written, syntax, report);
   }
   if (const YamlNode* parents = words.find("parents")) {
     for (const auto& parent : read_members(*parents, "`parents`", report)) parse_parent(parent, written, report);
@@ -357,9 +316,8 @@ void parse_entity(const YamlNode& node, Syntax& syntax, Report& report) {
   flag("append_only", entity.append_only);
   flag("versioned", entity.versioned);
   if (const YamlNode* rule = words.find("soft_delete")) {
+    written.soft_delete = rule->key.position;
     parse_soft_delete(*rule, written, report);
-    if (entity.append_only)
-      report.error(rule->key.position, "contradiction", "an append_only entity is never deleted, softly or otherwise");
   }
   if (const YamlNode* unfinished = words.find("unfinished")) {
     if (const auto name = read_text(*unfinished, "an attribute", report)) {
@@ -378,7 +336,7 @@ void parse_entity(const YamlNode& node, Syntax& syntax, Report& report) {
     written.path = parse_route(*path, QueryString::Refused, report);
     if (written.path) entity.path = written.path->text.text;
   }
-  parse_operations(words.find("operations"), entity, report);
+  if (const YamlNode* operations = words.find("operations")) written.operations = parse_operations(*operations, report);
   words.done();
   syntax.entities.push_back(std::move(written));
 }

@@ -11,15 +11,10 @@ constexpr std::int64_t kMaxPage = 1000;
 
 // --------------------------------------------------------------------------------------------------------------- query
 
-// The key that a pattern queries.
-struct QueriedKey : KeyPair {
-  std::string what;  // "the table", or the index
-};
-
 class QueryParser {
  public:
   QueryParser(PatternSyntax& syntax, const TableDesign& table, Report& report)
-      : pattern_(syntax.pattern), uses_(syntax.uses), table_(table), report_(report) {}
+      : written_(syntax), pattern_(syntax.pattern), table_(table), report_(report) {}
 
   void parse(const YamlNode& node) {
     const auto members = read_members(node, "`query`", report_);
@@ -27,19 +22,17 @@ class QueryParser {
     const IndexDesign* index = nullptr;
     for (const auto& item : members) {
       if (item.key.text != "index") continue;
-      const auto name = read_text(item, "the index of a query", report_);
-      if (!name) return;
-      index = table_.find_index(name->text);
-      if (index == nullptr) {
-        report_.unknown(name->position, "unknown-index", fmt::format("the table has no index {}", name->text),
-                        name->text, names_of(table_.indexes));
-        return;
-      }
-      pattern_.index = index;
+      written_.index = read_text(item, "the index of a query", report_);
+      if (!written_.index) return;
+      index = table_.find_index(written_.index->text);
+      if (index == nullptr) return;  // resolve() reports it
     }
-    const QueriedKey key{table_.key_of(index), index != nullptr ? index->name : "the table"};
-    check_names(members, key);
-    for (const auto& attribute : key.partition) parse_partition(node, attribute, key);
+    written_.query = node.position;
+    for (const auto& item : members) {
+      if (item.key.text != "index") written_.key_attributes.push_back(item.key);
+    }
+    const auto key = table_.key_of(index);
+    for (const auto& attribute : key.partition) parse_partition(node, attribute);
     parse_sort(node, key);
   }
 
@@ -55,18 +48,6 @@ class QueryParser {
     return node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
   }
 
-  void check_names(std::span<const YamlNode> members, const QueriedKey& key) {
-    auto known = names_of(key.partition);
-    for (const auto& attribute : key.sort) known.push_back(attribute.name);
-    for (const auto& item : members) {
-      if (item.key.text == "index" || std::find(known.begin(), known.end(), item.key.text) != known.end()) continue;
-      report_.unknown(
-          item.key.position, "unknown-key",
-          fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what, spelled_out(known)),
-          item.key.text, known);
-    }
-  }
-
   std::optional<Template> operand(const YamlNode& node, ParameterUse::Where where) {
     auto parsed = read_template(node, report_);
     if (!parsed) return std::nullopt;
@@ -75,24 +56,18 @@ class QueryParser {
       if (name.find('.') != std::string::npos) {
         report_.error(position, "bad-template", fmt::format("a parameter has no parts: {} cannot be one", name));
       } else if (name != "me" && name != "now") {
-        uses_.push_back({.name = name, .position = position, .where = where});
+        written_.uses.push_back({.name = name, .position = position, .where = where});
       }
     }
     return std::move(parsed->value);
   }
 
-  void parse_partition(const YamlNode& node, const KeyDesign& attribute, const QueriedKey& key) {
+  void parse_partition(const YamlNode& node, const KeyDesign& attribute) {
     const YamlNode* value = find(node, attribute.name);
-    if (value == nullptr) {
-      report_.error(node.position, "missing-key",
-                    fmt::format("a query of {} needs {}, which is in its partition key", key.what, attribute.name),
-                    fmt::format("{}: \"...\"", attribute.name));
-      return;
-    }
+    if (value == nullptr) return;
+    written_.partition.push_back(value->key);
     if (is_condition(*value)) {
-      report_.error(
-          value->position, "partition-range",
-          fmt::format("{} is in the partition key, which is one value: a template and no range", attribute.name));
+      written_.ranges.push_back({.text = attribute.name, .position = value->position, .lead = 0});
       return;
     }
     if (auto text = operand(*value, ParameterUse::Where::Partition))
@@ -104,33 +79,22 @@ class QueryParser {
                                     .position = value->position});
   }
 
-  // Attributes of a sort key are given from the front, and only the last of them may be a range.
-  void parse_sort(const YamlNode& node, const QueriedKey& key) {
-    const KeyDesign* gap = nullptr;
+  void parse_sort(const YamlNode& node, const KeyPair& key) {
     for (const auto& attribute : key.sort) {
       const YamlNode* value = find(node, attribute.name);
-      if (value == nullptr) {
-        gap = gap == nullptr ? &attribute : gap;
-        continue;
-      }
-      if (gap != nullptr)
-        report_.error(value->key.position, "missing-key",
-                      fmt::format("{} comes after {} in the sort key, which is not given", attribute.name, gap->name));
-      else if (!pattern_.sort.empty() && pattern_.sort.back().comparison != Comparison::Equal)
-        report_.error(value->key.position, "missing-key",
-                      fmt::format("{} comes after {}, which is a range; only the last can be one", attribute.name,
-                                  pattern_.sort.back().attribute));
+      if (value == nullptr) continue;
+      written_.sort.push_back(value->key);
       parse_condition(*value, attribute.name);
     }
   }
 
   void parse_condition(const YamlNode& node, const std::string& attribute) {
-    KeyCondition condition{.attribute = attribute,
-                           .comparison = Comparison::Equal,
-                           .operands = {},
-                           .half_open = false,
-                           .ending = {},
-                           .position = node.position};
+    PatternCondition condition{.attribute = attribute,
+                               .comparison = Comparison::Equal,
+                               .operands = {},
+                               .half_open = false,
+                               .ending = {},
+                               .position = node.position};
     if (!is_condition(node)) {
       if (auto text = operand(node, ParameterUse::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     } else {
@@ -139,7 +103,7 @@ class QueryParser {
     if (!condition.operands.empty()) pattern_.sort.push_back(std::move(condition));
   }
 
-  void parse_comparison(const YamlNode& node, KeyCondition& condition) {
+  void parse_comparison(const YamlNode& node, PatternCondition& condition) {
     Words words(node, "a key condition", report_);
     const auto add = [&](const YamlNode& value) {
       if (auto text = operand(value, ParameterUse::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
@@ -174,22 +138,20 @@ class QueryParser {
       condition.comparison = Comparison::Between;
       condition.half_open = true;
       if (from == nullptr || before == nullptr) {
-        report_.error(node.position, "missing-word", "from and before belong together",
-                      from == nullptr ? "less: \"...\"" : "at_least: \"...\"");
+        written_.lone_bounds.push_back({.condition = node.position, .given = from == nullptr ? "before" : "from"});
       } else {
         add(*from);
         add(*before);
       }
     }
     words.done();
-    if (given > 1)
-      report_.error(node.position, "contradiction", "a sort key has one condition; between says two at once");
+    if (given > 1) written_.overloaded.push_back(node.position);
     const std::size_t expected = condition.comparison == Comparison::Between ? 2 : 1;
     if (given != 1 || condition.operands.size() != expected) condition.operands.clear();
   }
 
+  PatternSyntax& written_;
   Pattern& pattern_;
-  std::vector<ParameterUse>& uses_;
   const TableDesign& table_;
   Report& report_;
 };
@@ -198,7 +160,7 @@ class QueryParser {
 
 NamePairs parse_returns(const YamlNode& node, Report& report) {
   NamePairs returns;
-  for (const auto& text : read_texts(node, "what a pattern returns", report)) {
+  for (const auto& text : read_texts(node, "a pattern's `returns`", report)) {
     if (text.text.find('.') == std::string::npos) {
       returns.emplace_back(text, Text());
     } else if (auto halves = split_at_dot(text, "ENTITY.record", report)) {
@@ -234,7 +196,7 @@ void parse_join(const YamlNode& node, PatternSyntax& pattern, Report& report) {
   if (names.relation) join.relation = join.as = names.relation->text;
   if (const YamlNode* value = words.find("as")) {
     const auto as = read_text(*value, "as", report);
-    if (as && check_name(*as, "the member that holds what is joined", report)) join.as = as->text;
+    if (as && check_name(*as, "the member that holds the joined row", report)) join.as = as->text;
   }
   if (const YamlNode* list = words.find("attributes")) names.attributes = read_texts(*list, "an attribute", report);
   for (const auto& attribute : names.attributes) join.attributes.push_back(attribute.text);
@@ -258,7 +220,8 @@ void parse_order(const YamlNode& node, Pattern& pattern, Report& report) {
   words.done();
 }
 
-void parse_page(const YamlNode& node, Pattern& pattern, Report& report) {
+void parse_page(const YamlNode& node, PatternSyntax& written, Report& report) {
+  Pattern& pattern = written.pattern;
   Words words(node, "page", report);
   const YamlNode* usual = words.find("default");
   const auto take = [&](const YamlNode* value, std::string_view what, unsigned& member) {
@@ -270,9 +233,7 @@ void parse_page(const YamlNode& node, Pattern& pattern, Report& report) {
   if (usual == nullptr) pattern.default_limit = std::min(pattern.default_limit, pattern.max_limit);
   take(usual, "the page's default", pattern.default_limit);
   words.done();
-  if (pattern.default_limit > pattern.max_limit)
-    report.error(usual->position, "contradiction",
-                 fmt::format("a page of {} is larger than the largest, {}", pattern.default_limit, pattern.max_limit));
+  if (usual != nullptr) written.page = usual->position;
 }
 
 void parse_filter(const YamlNode& node, PatternSyntax& pattern, Report& report) {
@@ -281,13 +242,6 @@ void parse_filter(const YamlNode& node, PatternSyntax& pattern, Report& report) 
   visit_names(*expression, [&](const Expression::Node& read, Position position) {
     if (read.op == Expression::Node::Op::Input && read.name != "me" && read.name != "now")
       pattern.uses.push_back({.name = read.name, .position = position, .where = ParameterUse::Where::Elsewhere});
-  });
-  visit_generators(*expression, [&](Function generator, Position position) {
-    const bool is_time = generator == Function::Now;
-    report.error(position, "wrong-function",
-                 fmt::format("{}() is for the steps of actions{}", name_of(generator),
-                             is_time ? "; in a filter, :now is the time" : ""),
-                 is_time ? ":now" : "");
   });
   pattern.pattern.filter = expression->value;
   pattern.row_conditions.push_back(std::move(*expression));
@@ -322,7 +276,7 @@ void parse_pattern(const YamlNode& node, Syntax& syntax, Report& report) {
   if (const YamlNode* filter = words.find("filter")) parse_filter(*filter, written, report);
   if (const YamlNode* parameters = words.find("parameters")) {
     for (const auto& item : read_members(*parameters, "`parameters`", report)) {
-      if (auto parameter = parse_plain_attribute(item, "a parameter", report))
+      if (auto parameter = parse_plain_attribute(item, "a parameter", syntax, report))
         pattern.parameters.push_back(std::move(*parameter));
     }
   }
@@ -344,7 +298,7 @@ void parse_pattern(const YamlNode& node, Syntax& syntax, Report& report) {
     pattern.consistent = read_boolean(*consistent, "consistent", report).value_or(false);
     written.consistent = consistent->key.position;
   }
-  if (const YamlNode* page = words.find("page")) parse_page(*page, pattern, report);
+  if (const YamlNode* page = words.find("page")) parse_page(*page, written, report);
   words.done();
   syntax.patterns.push_back(std::move(written));
 }

@@ -54,10 +54,10 @@ std::string route_shape(std::string_view method, std::string_view path) {
   return shape;
 }
 
-std::optional<Route> parse_route(const YamlNode& node, QueryString query, Report& report) {
+std::optional<RouteSyntax> parse_route(const YamlNode& node, QueryString query, Report& report) {
   const auto text = read_text(node, "a route", report);
   if (!text) return std::nullopt;
-  Route route{.text = *text, .parameters = {}};
+  RouteSyntax route{.text = *text, .parameters = {}};
   const std::string_view path = route.text.text;
   bool ok = true;
   const auto refuse = [&](std::size_t offset, std::string message) {

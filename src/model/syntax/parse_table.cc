@@ -8,7 +8,6 @@
 namespace stator::model {
 namespace {
 
-constexpr std::size_t kMaxKeyParts = 4;
 constexpr std::int64_t kMaxCapacity = 1'000'000'000;
 
 // DynamoDB's rule for the names of tables and indexes.
@@ -46,14 +45,11 @@ std::optional<KeyDesign> parse_key_attribute(const YamlNode& node, Report& repor
   return key;
 }
 
-std::vector<KeyDesign> parse_key_part(const YamlNode& node, std::string_view part, Report& report) {
+std::vector<KeyDesign> parse_key_part(const YamlNode& node, Report& report) {
   std::vector<KeyDesign> attributes;
   for (const auto& item : read_list(node)) {
     if (auto attribute = parse_key_attribute(item, report)) attributes.push_back(std::move(*attribute));
   }
-  if (attributes.size() > kMaxKeyParts)
-    report.error(node.position, "too-many",
-                 fmt::format("the {} of an index has at most {} attributes", part, kMaxKeyParts));
   return attributes;
 }
 
@@ -65,20 +61,17 @@ void parse_table_key(const YamlNode& node, TableDesign& table, Report& report) {
   }
   if (auto partition = parse_key_attribute(parts[0], report)) table.partition = std::move(*partition);
   if (parts.size() == 2) table.sort = parse_key_attribute(parts[1], report);
-  if (table.sort && table.sort->name == table.partition.name)
-    report.error(table.sort->position, "repeated-word",
-                 fmt::format("{} cannot be both partition and sort key", table.sort->name));
 }
 
 void parse_projection(const YamlNode& node, IndexDesign& index, std::vector<Text>& included, Report& report) {
   if (node.is_scalar()) {
-    constexpr std::array kWords{Choice<Projection>("all", Projection::All),
-                                Choice<Projection>("keys", Projection::KeysOnly)};
+    constexpr std::array kWords{Choice<ProjectionKind>("all", ProjectionKind::All),
+                                Choice<ProjectionKind>("keys", ProjectionKind::KeysOnly)};
     if (const auto projection = read_choice(node, "a projection, unless it is a list of attributes,", kWords, report))
       index.projection = *projection;
     return;
   }
-  index.projection = Projection::Include;
+  index.projection = ProjectionKind::Include;
   for (auto& name : read_texts(node, "an included attribute", report)) {
     index.included.push_back(name.text);
     included.push_back(std::move(name));
@@ -88,6 +81,7 @@ void parse_projection(const YamlNode& node, IndexDesign& index, std::vector<Text
 void parse_index(const YamlNode& node, TableSyntax& syntax, Report& report) {
   TableDesign& table = syntax.design;
   check_dynamodb_name(node.key, "the name of an index", report);
+  IndexSyntax written;
   IndexDesign index;
   index.name = node.key.text;
   index.position = node.key.position;
@@ -96,34 +90,30 @@ void parse_index(const YamlNode& node, TableSyntax& syntax, Report& report) {
   const YamlNode* key = words.find("key");
   const YamlNode* local = words.find("local");
   if (key != nullptr && local != nullptr) {
-    report.error(local->key.position, "contradiction",
-                 "an index has `key` when it is global and `local` when it shares the table's partition key, not both");
+    written.local = local->key.position;
   } else if (key != nullptr) {
     const auto parts = read_list(*key);
     if (parts.empty() || parts.size() > 2) {
       report.error(key->position, "wrong-type", "the key of an index is [PARTITION] or [PARTITION, SORT]");
     } else {
-      index.partition = parse_key_part(parts[0], "partition key", report);
-      if (parts.size() == 2) index.sort = parse_key_part(parts[1], "sort key", report);
+      written.partition = parts[0].position;
+      index.partition = parse_key_part(parts[0], report);
+      if (parts.size() == 2) {
+        written.sort = parts[1].position;
+        index.sort = parse_key_part(parts[1], report);
+      }
     }
   } else if (local != nullptr) {
     index.local = true;
     index.partition = {table.partition};
     if (auto sort = parse_key_attribute(*local, report)) index.sort = {std::move(*sort)};
-  } else if (words.is_map()) {
-    report.error(node.key.position, "missing-word", "an index needs the word key, or the word local");
+  } else {
+    written.has_key = !words.is_map();
   }
   if (const YamlNode* projection = words.find("projection"))
     parse_projection(*projection, index, syntax.included, report);
   words.done();
-  std::set<std::string_view> seen;
-  for (const auto* part : {&index.partition, &index.sort}) {
-    for (const auto& attribute : *part) {
-      if (!seen.insert(attribute.name).second)
-        report.error(attribute.position, "repeated-word",
-                     fmt::format("{} is in the key of {} twice", attribute.name, index.name));
-    }
-  }
+  syntax.indexes.push_back(written);
   table.indexes.push_back(std::move(index));
 }
 

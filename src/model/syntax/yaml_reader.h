@@ -16,12 +16,12 @@
 #include "stator/model/syntax/yaml_tree.h"
 #include "stator/value/number.h"
 
-// Values of a YAML tree as what the language expects there.  Each function reports what does not fit and then gives
-// nothing; `what` names the value in the message: "the owner".
+// Functions that read a value of a YAML tree as the type which the language expects there.  Each function reports a
+// value that does not fit, and returns nothing; `what` names the value in the message: "the owner".
 namespace stator::model {
 
-// The words of one map.  A word is known when somebody asked for it, so that code which reads a construct is also the
-// list of its words.
+// The words of one map.  A word is known after find() or need() has asked for it, so the code that reads a construct is
+// also the list of its words.
 class Words {
  public:
   // `what` is the construct: "an entity".  A node that is no map is reported, and has no words.
@@ -29,9 +29,9 @@ class Words {
 
   // The value of `word`; null when it is not given.
   const YamlNode* find(std::string_view word);
-  // The same for a word that has to be there.
+  // Like find(), and reports a word that is missing.
   const YamlNode* need(std::string_view word);
-  // Reports the words that nobody asked for.  A description may be anywhere.
+  // Reports the words that were not asked for.  Every map may have a description.
   void done() const;
 
   bool is_map() const { return is_map_; }
@@ -63,14 +63,14 @@ std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view 
                                          Report& report);
 // 90s, 15m, 12h, 30d.
 std::optional<std::chrono::seconds> read_duration(const YamlNode& node, std::string_view what, Report& report);
-// Both are quoted strings; one without quotes is reported and read all the same.
+// Both are quoted strings.  A string without quotes is reported, and is read anyway.
 std::optional<Written<Template>> read_template(const YamlNode& node, Report& report);
 std::optional<Written<Expression>> read_expression(const YamlNode& node, Report& report);
 
 // A list, or a single value as a list of one.
 std::span<const YamlNode> read_list(const YamlNode& node);
 std::vector<Text> read_texts(const YamlNode& node, std::string_view what, Report& report);
-// The members of a map, each with its key; what is no map is reported and has none.
+// The members of a map, each with its key.  A node that is no map is reported, and has no members.
 std::span<const YamlNode> read_members(const YamlNode& node, std::string_view what, Report& report);
 
 // One of a few words.
@@ -90,10 +90,10 @@ std::optional<T> read_choice(const YamlNode& node, std::string_view what, const 
 // Names: letters, digits and underscores, not beginning with a digit; `dashes`: also dashes inside.
 enum class Dashes : bool { No, Yes };
 bool is_name(std::string_view text, Dashes dashes = Dashes::No);
-// Reports when it is none.
+// Reports a text that is no name.
 bool check_name(const Text& name, std::string_view what, Report& report, Dashes dashes = Dashes::No);
 
-// "child.relation" in its two halves; reports when it does not have that form, which `form` spells.
+// The two halves of "child.relation".  Reports a text without that form; `form` is the form in the message.
 std::optional<std::pair<Text, Text>> split_at_dot(const Text& text, std::string_view form, Report& report);
 
 // The place of a hole's name inside a template.

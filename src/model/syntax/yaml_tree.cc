@@ -14,7 +14,6 @@
 namespace stator::model {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 1'048'576;
 constexpr std::size_t kMaxDepth = 32;
 constexpr std::size_t kMaxNodes = 100'000;
 constexpr std::size_t kMaxItems = 2'000;
@@ -39,7 +38,7 @@ class Lines {
     }
   }
 
-  // What stands at that place, up to the end of the file.
+  // The text from that place to the end of the file.
   std::string_view from(Position position) const {
     if (position.line == 0 || position.line > begins_.size()) return {};
     return text_.substr(std::min(text_.size(), begins_[position.line - 1] + position.column - 1));
@@ -241,9 +240,9 @@ std::string_view YamlNode::kind_name() const {
 }
 
 std::optional<YamlNode> read_yaml(std::string_view text, Report& report) {
-  if (text.size() > kMaxFileBytes) {
+  if (text.size() > kMostModelBytes) {
     report.error(Position{}, "too-long",
-                 fmt::format("a model has at most {} bytes; this has {}", kMaxFileBytes, text.size()));
+                 fmt::format("a model has at most {} bytes; this has {}", kMostModelBytes, text.size()));
     return std::nullopt;
   }
   if (const auto bad = first_bad_byte(text)) {

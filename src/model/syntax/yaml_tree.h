@@ -23,7 +23,7 @@ struct Text {
   Position at(std::size_t offset) const;
 };
 
-// A YAML document as a tree that keeps what a checker needs: places, quotes, the order of words.
+// A YAML document as a tree with the facts that a checker needs: places, quotes, the order of words.
 struct YamlNode {
   enum class Kind : std::uint8_t { Nothing, Scalar, List, Map };
 
@@ -41,10 +41,12 @@ struct YamlNode {
   std::string_view kind_name() const;
 };
 
-// Reads the one document of `text`.  A word given twice is reported and its first value kept.  nullopt when nothing can
-// be made of it; why is in `report`.
+inline constexpr std::size_t kMostModelBytes = std::size_t{1} << 20;
+
+// Reads the one document of `text`.  A word given twice is reported and its first value kept.  nullopt when the text
+// is no document; the reason is in `report`.
 //
-// Bounds: 1 MB, nesting 32, 100,000 nodes, 2,000 in one list or map; anchors, aliases and tags are refused.
+// Bounds: kMostModelBytes, nesting 32, 100,000 nodes, 2,000 in one list or map; anchors, aliases and tags are refused.
 std::optional<YamlNode> read_yaml(std::string_view text, Report& report);
 
 }  // namespace stator::model

@@ -23,7 +23,7 @@ inline std::string printed(const Diagnostics& diagnostics) {
   return text;
 }
 
-// The model in `yaml`.  What is wrong with it ends the test.
+// The model in `yaml`.  Its diagnostics end the test.
 inline Model load_or_fail(std::string_view yaml) {
   auto loaded = load_model(yaml, "model.yaml");
   if (loaded.model) return std::move(*loaded.model);

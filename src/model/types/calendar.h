@@ -14,7 +14,7 @@ using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
 std::optional<std::chrono::sys_days> parse_date(std::string_view text);
 std::string format_date(std::chrono::sys_days day);
 
-// RFC 3339: "2026-01-15T10:00:00Z", with a fraction of up to nine digits (what is below a millisecond is dropped) or an
+// RFC 3339: "2026-01-15T10:00:00Z", with a fraction of up to nine digits (digits below a millisecond are dropped) or an
 // offset such as +01:00.  nullopt for anything else, leap seconds included.
 std::optional<Moment> parse_timestamp(std::string_view text);
 // "2026-01-15T10:00:00.000Z"

@@ -5,11 +5,26 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "stator/base/ascii.h"
 
 namespace stator::model {
 namespace {
+
+// How many bytes at the start are ASCII without control characters, in words of eight, or fewer.
+std::size_t ordinary_ascii(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHighBits = kOnes * 0x80;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    // Adding one carries a 7F into the high bit.  Subtracting borrows it where a byte is below 20.
+    if (((word | (word + kOnes) | (word - kOnes * 0x20)) & kHighBits) != 0) break;
+  }
+  return at;
+}
 
 bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
@@ -107,6 +122,8 @@ bool is_line_break(char32_t c) { return c == U'\n' || c == U'\r' || c == U'\u202
 std::optional<char32_t> find_control(std::string_view text, bool many_lines) {
   const auto byte_at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   for (std::size_t i = 0; i < text.size(); ++i) {
+    i += ordinary_ascii(text.substr(i));
+    if (i == text.size()) break;
     const auto byte = byte_at(i);
     if (byte >= 0x20 && byte < 0x7F) continue;
     const bool is_layout = byte == '\t' || byte == '\n' || byte == '\r';
@@ -151,10 +168,9 @@ bool normalise_ulid(std::string& text) {
 }
 
 bool normalise_email(std::string& text) {
-  constexpr std::size_t kMaxBytes = 254;
   constexpr std::size_t kMaxLocalBytes = 64;
   const std::size_t at = text.rfind('@');
-  if (text.size() > kMaxBytes || at == std::string::npos || at > kMaxLocalBytes) return false;
+  if (text.size() > kMostEmailBytes || at == std::string::npos || at > kMaxLocalBytes) return false;
   const auto is_atom = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
       return is_letter(c) || is_digit(c) || is_beyond_ascii(c) ||
@@ -171,8 +187,7 @@ bool normalise_email(std::string& text) {
 }
 
 bool is_url(std::string_view text) {
-  constexpr std::size_t kMaxBytes = 2048;
-  if (text.size() > kMaxBytes) return false;
+  if (text.size() > kMostUrlBytes) return false;
   const bool is_clean = std::all_of(text.begin(), text.end(), [](char c) {
     return is_beyond_ascii(c) ||
            (c > ' ' && c != 0x7F && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos);

@@ -26,10 +26,12 @@ bool is_line_break(char32_t c);
 // Whether a text is of the kind that it is said to be.  Brings it into its one spelling, if it is.
 bool normalise_uuid(std::string& text);  // 8-4-4-4-12 hex, to lower case
 bool normalise_ulid(std::string& text);  // 26 of Crockford's base32, to upper case
-// local@domain of at most 254 bytes: what mail servers take, without quoted locals and addresses of machines.  The
-// domain becomes lower case; the local part is the recipient's business.
+inline constexpr std::size_t kMostEmailBytes = 254;
+inline constexpr std::size_t kMostUrlBytes = 2048;
+// local@domain of at most kMostEmailBytes, as mail servers accept it, without quoted locals and without IP addresses.
+// The domain is changed to lower case; the local part is left as it is.
 bool normalise_email(std::string& text);
-// Absolute, http or https, without a user, at most 2048 bytes.
+// Absolute, http or https, without a user, at most kMostUrlBytes.
 bool is_url(std::string_view text);
 
 }  // namespace stator::model

@@ -27,6 +27,20 @@ TEST(TextCharacters, BlankIsWhatNobodyCanSee) {
   }
 }
 
+TEST(TextCharacters, FindsAControlCharacterAtEveryPlace) {
+  for (std::size_t size = 1; size <= 40; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char c : {'\0', '\x1F', '\x7F'}) {
+        std::string text(size, '~');
+        text[at] = c;
+        EXPECT_EQ(find_control(text, true), static_cast<char32_t>(c)) << size << " " << at;
+        text[at] = ' ';
+        EXPECT_EQ(find_control(text, false), std::nullopt);
+      }
+    }
+  }
+}
+
 TEST(TextCharacters, FindsControlCharacters) {
   using namespace std::string_view_literals;
   EXPECT_EQ(find_control("a\0b"sv, true), U'\0');

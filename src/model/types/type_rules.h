@@ -6,14 +6,14 @@
 
 #include "stator/model/model.h"
 
-// What follows from an attribute's type alone.
+// Rules that follow from an attribute's type alone.
 namespace stator::model {
 
 // How values of a type lie in the table.  Of Kind::Any it says S, though it can be everything.
 value::Type stored_type(const Type& type);
 bool is_stored_as(const Type& type, const value::AttributeValue& value);
 
-// "must be a number", "is not a date such as 2026-01-15": what is wrong with a value that is of another kind.
+// "must be a number", "is not a date such as 2026-01-15": the problem of a value of another kind.
 std::string misfit(const Type& type);
 
 bool is_known(const std::vector<Attribute>& attributes, std::string_view name);

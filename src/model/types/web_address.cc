@@ -12,10 +12,9 @@
 namespace stator::model {
 namespace {
 
-constexpr std::size_t kLongestHost = 253;
 constexpr std::size_t kLongestUrl = 8000;
 
-// What RFC 3986 calls unreserved: never needs a percent sign.
+// The characters that RFC 3986 calls unreserved: they never need a percent sign.
 bool is_unreserved(char c) {
   return is_letter(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
 }
@@ -28,7 +27,7 @@ std::string lower(std::string_view text) {
 }
 
 Result<std::string> ascii_host(std::string_view host) {
-  // What IDNA would leave as it is; most hosts are, and its tables take longer than all the rest.
+  // Most hosts need no IDNA conversion, and its tables take longer than everything else here.
   const bool plain = host.find("--") == std::string_view::npos &&
                      std::all_of(host.begin(), host.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (plain) return lower(host);
@@ -45,8 +44,8 @@ Result<std::string> ascii_host(std::string_view host) {
 // names below those.
 Result<std::string> normal_host(std::string_view host) {
   while (!host.empty() && host.back() == '.') host.remove_suffix(1);  // "example.com." is the same host
-  if (host.empty() || host.size() > kLongestHost)
-    return validation_error("the host is empty or longer than 253 characters");
+  if (host.empty() || host.size() > kMostHostBytes)
+    return validation_error(fmt::format("the host is empty or longer than {} characters", kMostHostBytes));
   const auto out = TRY(ascii_host(host));
   std::size_t start = 0;
   while (start <= out.size()) {

@@ -7,6 +7,8 @@
 
 namespace stator::model {
 
+inline constexpr std::size_t kMostHostBytes = 253;
+
 // The domain of a shop in its one spelling: without scheme, user, `www.`, port and path, lower case, names beyond ASCII
 // in their xn-- form.  "HTTPS://www.Müller.de:443/x" is "xn--mller-kva.de".  Errors: Validation.
 Result<std::string> normal_domain(std::string_view text);

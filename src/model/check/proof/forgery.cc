@@ -27,7 +27,7 @@ KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::s
 
 }  // namespace
 
-std::vector<Victim> victims(const Model& model, const KeySpace& space, Steps& steps) {
+std::vector<Victim> victims(const Model& model, const DesignKey& space, Steps& steps) {
   std::vector<Victim> all;
   for (const auto& row : rows(model)) {
     const auto found = forms(model, row, space);

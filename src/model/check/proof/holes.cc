@@ -4,7 +4,7 @@
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/proof/regex.h"
 
-// What a hole of a template can hold, by the type and the transform of its attribute.
+// The texts that a hole of a template can hold, by the type and the transform of its attribute.
 namespace stator::model {
 namespace {
 
@@ -15,7 +15,7 @@ constexpr unsigned kMostCounted = 16;  // longer texts are taken to have no boun
 
 Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
 
-// What escape() writes for a byte that it takes away.
+// The texts that escape() writes for an escaped byte.
 Language escape_sequence() {
   const auto hex = Language::byte('0', '9') | Language::byte('A', 'F');
   return Language::text("%") + ((Language::byte('0', '1') + hex) | (Language::text("2") + Language::byte('0', '5')));
@@ -62,7 +62,7 @@ Language free_text(const Type* type, Transform transform, Steps& steps) {
   return one.repeated(least.value_or(0), most);
 }
 
-// What is neither empty nor has blanks.
+// A text without blanks that is not empty.
 Language graphic(Transform transform) {
   const auto one = transform == Transform::Raw ? Language::byte('!', '~') | wide_character() : character(transform);
   return one.repeated(1);

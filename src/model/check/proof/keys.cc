@@ -33,7 +33,7 @@ Language parts_language(const std::vector<Template::Part>& parts, const TypeOf& 
   return language;
 }
 
-// Takes off the front of both what is the same, whatever the holes hold.
+// Removes the common front of both, and returns it.
 std::vector<Template::Part> take_common_front(std::vector<Template::Part>& a, std::vector<Template::Part>& b) {
   std::vector<Template::Part> front;
   while (!a.empty() && !b.empty() && a.front() == b.front()) {
@@ -55,19 +55,19 @@ std::vector<Template::Part> take_common_front(std::vector<Template::Part>& a, st
 
 }  // namespace
 
-std::vector<KeyDesign> KeySpace::attributes() const {
+std::vector<KeyDesign> DesignKey::attributes() const {
   auto all = partition;
   all.insert(all.end(), sort.begin(), sort.end());
   return all;
 }
 
-std::vector<KeySpace> key_spaces(const TableDesign& table) {
-  std::vector<KeySpace> spaces = {key_space(table, nullptr)};
-  for (const auto& index : table.indexes) spaces.push_back(key_space(table, &index));
+std::vector<DesignKey> design_keys(const TableDesign& table) {
+  std::vector<DesignKey> spaces = {design_key(table, nullptr)};
+  for (const auto& index : table.indexes) spaces.push_back(design_key(table, &index));
   return spaces;
 }
 
-KeySpace key_space(const TableDesign& table, const IndexDesign* index) {
+DesignKey design_key(const TableDesign& table, const IndexDesign* index) {
   return {table.key_of(index), index, index != nullptr ? index->name : table.name,
           index != nullptr ? index->position : table.position};
 }
@@ -103,7 +103,7 @@ std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyDes
   return all;
 }
 
-std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const KeySpace& space) {
+std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const DesignKey& space) {
   KeyForms all;
   for (const auto& key : space.attributes()) {
     all.push_back(forms(model, row, key));
@@ -180,7 +180,7 @@ std::vector<Template::Part> certain_front(const Pattern& pattern, const Template
 }
 
 // A bound whose parameter is left out is no bound, and a prefix is as long as what is given.
-Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading,
+Language condition_language(const Pattern& pattern, const PatternCondition& condition, const Reading& reading,
                             Steps& steps) {
   const TypeOf hole_type = [&](std::string_view path) { return type_of(pattern, path); };
   const auto& operand = condition.operands.front();
@@ -199,7 +199,7 @@ Language condition_language(const Pattern& pattern, const KeyCondition& conditio
       default: return bound;
     }
   }
-  // What both bounds begin with, the key begins with, too: the holes there have one value, not two.
+  // The key begins with the common front of both bounds: the holes there have one value, not two.
   auto low = operand.parts();
   auto high = condition.operands.back().parts();
   const bool no_low = may_be_left_out(pattern, operand);
@@ -231,7 +231,7 @@ std::optional<std::vector<std::string>> common_key(const std::vector<Language>& 
   return key;
 }
 
-std::vector<Language> reservation_language(const KeySpace& table) {
+std::vector<Language> reservation_language(const DesignKey& table) {
   std::vector<Language> reservation = {Language::text("unique#").extended()};
   if (!table.sort.empty()) reservation.push_back(reservation_sort());
   return reservation;

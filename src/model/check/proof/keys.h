@@ -14,21 +14,21 @@
 // for.
 namespace stator::model {
 
-// The table or one of its indexes.
-struct KeySpace : KeyPair {
+// The key of the table or of one of its indexes.
+struct DesignKey : KeyPair {
   const IndexDesign* index = nullptr;  // null: the table
   std::string name;                    // of the table or index
   Position position;
 
   std::vector<KeyDesign> attributes() const;  // partition, then sort
 };
-std::vector<KeySpace> key_spaces(const TableDesign& table);              // the table first
-KeySpace key_space(const TableDesign& table, const IndexDesign* index);  // null: of the table
+std::vector<DesignKey> design_keys(const TableDesign& table);              // the table first
+DesignKey design_key(const TableDesign& table, const IndexDesign* index);  // null: of the table
 
 // How the holes of a template are read.
 struct Reading {
   enum class Text : std::uint8_t {
-    Ordinary,  // text as if nobody used what escaping takes away, even where it is not escaped
+    Ordinary,  // no text has a byte that escaping would remove, also where it is not escaped
     AsItIs,    // raw text is any text
   };
   Text text = Text::Ordinary;
@@ -58,20 +58,20 @@ std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyDes
 // A form for every attribute of a key: one way in which a record lies in a key space.
 using KeyForms = std::vector<std::vector<KeyForm>>;
 // Per attribute of `space`; nullopt when the record is never in it.
-std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const KeySpace& space);
+std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const DesignKey& space);
 
 // The type of an attribute of an entity, or of a member of a map: "address.city".  Null when it has none.
 const Type* type_of(const Entity& entity, std::string_view path);
 const Type* type_of(const std::vector<Attribute>& attributes, std::string_view path);
-// The same for a hole of a pattern: a parameter, or an attribute of what it returns.
+// The same for a hole of a pattern: a parameter, or an attribute of a returned entity.
 const Type* type_of(const Pattern& pattern, std::string_view path);
 
-// What one hole can hold.  A null type is any text.
+// The texts that one hole can have.  A null type: any text.
 Language hole_language(const Template::Field& field, const Type* type, const Reading& reading, Steps& steps);
 Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading, Steps& steps);
 Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading, Steps& steps);
-// The values of a key attribute that a condition matches, whatever its parameters are.
-Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading,
+// The values of a key attribute that a condition matches, for any values of its parameters.
+Language condition_language(const Pattern& pattern, const PatternCondition& condition, const Reading& reading,
                             Steps& steps);
 
 // Whether a caller may leave out a parameter that is in `operand`.
@@ -85,12 +85,12 @@ std::vector<Language> languages(const Entity& entity, const KeyForms& forms, con
 std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b,
                                                    Steps& steps);
 // All that belongs to reservations: no other row's primary key may be like that.
-std::vector<Language> reservation_language(const KeySpace& table);
+std::vector<Language> reservation_language(const DesignKey& table);
 // The partition key of the reservations that keep this rule, and the sort key of all; see reservations_of().
 KeyForm reservation_form(const Model& model, const Entity& entity, const Unique& unique);
 Language reservation_sort();
 
-// Raw holes of free text: those through which somebody else's text gets into a key as it is.
+// Raw holes of free text: through them, a text from a request gets into a key without escapes.
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms, Steps& steps);
 
 // Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are
@@ -102,10 +102,10 @@ bool are_written_alike(const Type* type, Transform a, Transform b, Steps& steps)
 std::size_t moment_bytes(const Type* type, Transform transform);
 
 bool is_number(const Type* type);
-// Whether it is a whole number from 0 on whose values all have as many digits: as text they are in the order of
-// numbers.
+// Whether it is a whole number from 0 on and all its values have the same number of digits: as text they are in the
+// order of numbers.
 bool has_fixed_digits(const Type* type);
-bool is_free_text(const Type* type, Steps& steps);  // string, e-mail, URL: what people write, and null
+bool is_free_text(const Type* type, Steps& steps);  // string, e-mail, URL: texts that people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.
 std::string spell_key(const std::vector<KeyDesign>& attributes, const std::vector<std::string>& values);

@@ -288,7 +288,7 @@ std::optional<std::string> common(const Language& a, const Language& b, Steps& s
     const auto [p, q] = std::pair(visit.p, visit.q);
     if (p == a.accept_ && q == b.accept_) break;
     if (!steps.take(Language::steps_at(a.nodes_[p], b.nodes_[q]))) return std::nullopt;
-    // Backwards, because each goes before the one before it: what was put first into a union is tried first.
+    // Backwards, because each is put in front of the one before: the first part of a union is tried first.
     for (const auto to : b.nodes_[q].silent | std::views::reverse) open.push_front({p, to, here, -1});
     for (const auto to : a.nodes_[p].silent | std::views::reverse) open.push_front({to, q, here, -1});
     for (const auto& left : a.nodes_[p].edges) {

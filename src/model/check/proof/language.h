@@ -12,7 +12,7 @@
 namespace stator::model {
 
 // A set of byte strings that a finite automaton can recognise: "every key that this template can give", "every key that
-// this condition matches".  What the checker proves, it proves by asking whether such a set is empty.
+// this condition matches".  The checker proves a statement by showing that such a set is empty.
 //
 // A nondeterministic automaton with one start and one accepting state.  A value type; no operation changes its
 // operands.
@@ -65,11 +65,11 @@ class Language {
   }
 
   State add_state();
-  // Copies the states of `other` behind ours; what was its state s is now the answer + s.
+  // Copies the states of `other` behind ours.  Its state s becomes our state (the returned number + s).
   State append(const Language& other);
   // Makes this one of ours, then one of `other`.
   void follow_with(const Language& other);
-  // Two new states: one that reads whatever comes, and the end that it may go to at any time.
+  // Two new states: one that reads any bytes, and an end that can be reached from it at any time.
   std::pair<State, State> add_free_end();
   // For every state, whether the accepting one can be reached from it.
   std::vector<bool> productive() const;

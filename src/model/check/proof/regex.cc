@@ -177,7 +177,7 @@ class RegexReader {
     return take(")") ? language : std::nullopt;
   }
 
-  // What follows a backslash, as a class.
+  // The class of the escape that follows a backslash.
   std::optional<Class> escaped() {
     if (rest_.empty()) return std::nullopt;
     const char c = next();

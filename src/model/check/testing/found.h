@@ -9,7 +9,7 @@
 #include "stator/model/check/check.h"
 #include "stator/model/testing/load_or_fail.h"
 
-// For tests of what the checker finds.
+// For tests of the checker's findings.
 namespace stator::model {
 
 using Lines = std::vector<std::string>;
@@ -25,7 +25,7 @@ inline constexpr std::string_view kPlainTable = R"yaml(
 table: { name: Things, key: [PK, SK] }
 )yaml";
 
-// What the checker says with `code` about a model with this table and the rest: "error A: message (witness)".
+// The findings with `code` about a model with this table and the rest: "error A: message (witness)".
 inline Lines found(std::string_view code, std::string_view table, std::string_view rest,
                    const CheckLimits& limits = {}) {
   Lines lines;

@@ -22,8 +22,7 @@ struct Decided {
 
 // Which attributes decide which, over all entities and the relations between them.
 //
-// As long as none decides itself, every change ends whatever rows lead to each other: what follows from it is always
-// further along.
+// If no attribute decides itself, the propagation of every change ends, even if rows refer to each other in a circle.
 class Decisions {
  public:
   explicit Decisions(const Model& model) {
@@ -101,7 +100,7 @@ class Decisions {
     if (attribute.sum) add_children(attribute, attribute.sum->of, attribute.sum->attribute);
   }
 
-  // Those, and whatever has no undecided source any more.
+  // Marks these as decided, and then all attributes whose sources are all decided.
   void decide(std::vector<std::size_t> next) {
     while (!next.empty()) {
       auto& one = all_[next.back()];
@@ -144,7 +143,7 @@ void check_cycles(const Model& model, Report& report) {
     const bool leaves_the_row =
         std::any_of(cycle.begin(), cycle.end(), [](const Decided* one) { return one->from_other_rows; });
     if (leaves_the_row)
-      message += "; among rows that lead to each other that would never end, so let an action set one of them";
+      message += "; rows that depend on each other would be computed without end, so let an action set one of them";
     report.error(cycle.front()->position, "computed-cycle", std::move(message), leaves_the_row ? "internal: true" : "");
   });
 }

@@ -28,7 +28,7 @@ void check_key_type(const Entity& entity, const KeyDesign& key, Report& report) 
   if (const Attribute* attribute = entity.find_attribute(key.name)) {
     if (key_type_of(attribute->type.kind) != key.type)
       report.error(attribute->position, "key-type",
-                   fmt::format("{} is in a key as {}, and values of this type are not kept so", key.name,
+                   fmt::format("{} is in a key as {}, but values of its type are stored in another form", key.name,
                                value::type_name(key.type)));
   }
   for (const auto& record : entity.records) {
@@ -64,10 +64,10 @@ void check_pattern_is_kept(const Entity& entity, const Attribute& attribute, Rep
   std::set<std::string> seen;
   if (const Attribute* copy = copy_behind(entity, attribute, seen))
     report.error(attribute.position, "contradiction",
-                 fmt::format("{} is derived from {}, a copy, which changes without a request that could be refused: "
-                             "nobody would keep the pattern",
+                 fmt::format("{} is derived from {}, a copy, which changes without a request that could be refused, so "
+                             "nothing enforces the pattern",
                              attribute.name, copy->name),
-                 fmt::format("leave the pattern out, and give one to what {} is a copy of", copy->name));
+                 fmt::format("leave the pattern out here, and give it to the source of {}", copy->name));
 }
 
 void check_entity(const TableDesign& table, const Entity& entity, Report& report) {
@@ -93,14 +93,14 @@ void check_entity(const TableDesign& table, const Entity& entity, Report& report
 
 // The owner of a new entity is the caller, who is put in; a copy comes from the parent.
 void check_owner(const Entity& entity, Report& report) {
-  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  const auto* owner = entity.owner_attribute;
   if (owner == nullptr || !owner->computed() || owner->copy_of) return;
   const bool generated = owner->generated != Generated::No;
   const bool by_request = entity.has_operation("create") || entity.has_operation("put");
   if (!generated && !by_request) return;  // actions set internal attributes
   report.error(owner->position, "contradiction",
-               fmt::format("{} is the owner of a {}, who is the caller, so nothing else can decide it", owner->name,
-                           entity.name),
+               fmt::format("{} is the owner of a {}, which is always the caller, so nothing else can set it",
+                           owner->name, entity.name),
                generated ? fmt::format("{}: string", owner->name) : std::string());
 }
 
@@ -110,13 +110,14 @@ void check_owner_access(const Entity& entity, Report& report) {
   std::set<Position> lists;  // one can be for several operations
   for (const auto* access : {&entity.read, &entity.create, &entity.update, &entity.remove}) {
     if (!access->owner || !lists.insert(access->position).second) continue;
-    report.error(access->position, "no-owner", fmt::format("{} has no owner, so nobody is let in as one", entity.name),
+    report.error(access->position, "no-owner",
+                 fmt::format("{} has no owner, so `owner` lets no caller in", entity.name),
                  "owner: ATTRIBUTE, in the entity");
   }
 }
 
 // The route of one entity has to name it: every attribute of its key.
-void check_path(const Route& route, const Entity& entity, Report& report) {
+void check_path(const RouteSyntax& route, const Entity& entity, Report& report) {
   for (const auto& name : entity.identity) {
     if (!gives({route.parameters.begin(), route.parameters.end()}, entity, name))
       report.error(route.text.position, "path-lacks-key",
@@ -128,7 +129,7 @@ void check_path(const Route& route, const Entity& entity, Report& report) {
     const Attribute* attribute = entity.find_attribute(name);
     if (attribute != nullptr && attribute->computed())
       report.error(place_in_template(route.text, name), "contradiction",
-                   fmt::format("a put creates what its path names, and no caller chooses {}", name));
+                   fmt::format("a put creates the entity at its path, and a caller cannot choose {}", name));
   }
 }
 
@@ -165,7 +166,7 @@ std::string_view instead_of(Function generator) {
   }
 }
 
-// What is computed again and again generates nothing.
+// An expression that is computed repeatedly must not generate values.
 void check_generators(const Written<Expression>& expression, Report& report) {
   visit_generators(expression, [&](Function generator, Position position) {
     report.error(position, "wrong-function",
@@ -188,7 +189,7 @@ void check_entities(const Syntax& syntax, const Model& model, Report& report) {
     check_owner(entity, report);
     check_owner_access(entity, report);
     for (const auto& expires : model.table.ttl_attribute ? std::vector<Position>() : written.expires)
-      report.error(expires, "no-ttl", "a row can expire only when the table names the attribute that says when",
+      report.error(expires, "no-ttl", "a row can expire only if the table names a TTL attribute",
                    "ttl: expiresAt, in `table`");
   }
 }

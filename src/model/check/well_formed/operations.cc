@@ -9,7 +9,7 @@
 namespace stator::model {
 namespace {
 
-// What every list takes beside its own parameters.
+// Parameters that every list has beside its own.
 constexpr std::array<std::string_view, 2> kPageParameters{"limit", "nextToken"};
 
 void check_parameters(const std::vector<ParameterUse>& uses, const Pattern& pattern, Report& report) {
@@ -37,7 +37,7 @@ void check_returns(const Pattern& pattern, Report& report) {
   }
 }
 
-// What is nested is returned, and the children lead to the parent.
+// A nested entity must be returned, and the children must lead to the parent.
 void check_nest(const NestSyntax& syntax, const Pattern& pattern, Report& report) {
   const Nest& nest = *pattern.nest;
   const auto check_returned = [&](const Entity* entity, const Text& name) {

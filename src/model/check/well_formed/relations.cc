@@ -9,7 +9,8 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------------------- parents
 
-// A relation clears what it brought, and what requests and actions set; anything else would be there again at once.
+// A relation can clear its own attributes and those that requests and actions set; others would get their values back
+// at once.
 void check_clear(const Entity& entity, const Parent& relation, const Text& name, Report& report) {
   const Attribute* attribute = entity.find_attribute(name.text);
   if (attribute == nullptr) return;

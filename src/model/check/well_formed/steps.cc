@@ -37,7 +37,7 @@ void check_complete(const Step& step, const Entity& entity, Report& report) {
   }
 }
 
-// What was made to be appended is neither created otherwise nor changed.
+// Only append_only entities can be appended, and their rows are never changed.
 void check_append_only(const StepSyntax& syntax, const Step& step, const Entity& entity, Report& report) {
   const bool changes = step.kind == Step::Kind::Update || step.kind == Step::Kind::Delete;
   if (syntax.appends && !entity.append_only)

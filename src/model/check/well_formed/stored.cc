@@ -2,7 +2,7 @@
 
 #include "stator/model/check/well_formed/well_formed.h"
 
-// What the model looks at again, later or elsewhere, is in the rows.
+// Attributes that the model reads again, later or elsewhere, must be stored.
 namespace stator::model {
 namespace {
 
@@ -27,7 +27,8 @@ void check_entity(const EntitySyntax& syntax, const Entity& entity, Report& repo
       if (node.op == Op::Path) need_stored(entity, node.name, position, user, report);
     });
   }
-  // What is transient is there while a request is checked; what is computed when it is read is not.
+  // A transient attribute has its value while a request is checked. An attribute that is computed when it is read does
+  // not.
   for (const auto& that : syntax.checks) {
     visit_names(that, [&](const Expression::Node& node, Position position) {
       const Attribute* read = entity.find_attribute(node.name);

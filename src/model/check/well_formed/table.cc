@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "stator/model/check/well_formed/well_formed.h"
 
@@ -10,6 +11,39 @@ namespace {
 
 constexpr std::size_t kMaxGlobalIndexes = 20;
 constexpr std::size_t kMaxLocalIndexes = 5;
+constexpr std::size_t kMaxKeyParts = 4;
+
+// No attribute is in one key twice.
+void check_repeated_keys(const TableDesign& table, Report& report) {
+  if (table.sort && table.sort->name == table.partition.name)
+    report.error(table.sort->position, "repeated-word",
+                 fmt::format("{} cannot be both partition and sort key", table.sort->name));
+  for (const auto& index : table.indexes) {
+    std::set<std::string_view> seen;
+    for (const auto* part : {&index.partition, &index.sort}) {
+      for (const auto& attribute : *part) {
+        if (!seen.insert(attribute.name).second)
+          report.error(attribute.position, "repeated-word",
+                       fmt::format("{} is in the key of {} twice", attribute.name, index.name));
+      }
+    }
+  }
+}
+
+void check_index(const IndexSyntax& written, const IndexDesign& index, Report& report) {
+  if (written.local)
+    report.error(*written.local, "contradiction",
+                 "an index has `key` when it is global and `local` when it shares the table's partition key, not both");
+  if (!written.has_key) report.error(index.position, "missing-word", "an index needs the word key, or the word local");
+  const auto check_size = [&](std::optional<Position> position, const std::vector<KeyDesign>& part,
+                              std::string_view name) {
+    if (position && part.size() > kMaxKeyParts)
+      report.error(*position, "too-many",
+                   fmt::format("the {} of an index has at most {} attributes", name, kMaxKeyParts));
+  };
+  check_size(written.partition, index.partition, "partition key");
+  check_size(written.sort, index.sort, "sort key");
+}
 
 // One attribute has one type, in whichever keys it is.
 void check_key_types(const TableDesign& table, Report& report) {
@@ -87,7 +121,10 @@ void check_types(const Model& model, Report& report) {
 
 }  // namespace
 
-void check_table(const Model& model, Report& report) {
+void check_table(const Syntax& syntax, const Model& model, Report& report) {
+  for (std::size_t i = 0; i < model.table.indexes.size(); ++i)
+    check_index(syntax.table.indexes[i], model.table.indexes[i], report);
+  check_repeated_keys(model.table, report);
   check_key_types(model.table, report);
   check_index_counts(model.table, report);
   check_local_indexes(model.table, report);

@@ -6,6 +6,9 @@
 namespace stator::model {
 
 void check_well_formed(const Syntax& syntax, const Model& model, Report& report) {
+  check_words(syntax, model, report);
+  check_values(syntax, model, report);
+  check_paths(syntax, report);
   check_grants(model, report);
   check_relations(syntax, model, report);
   check_stored(syntax, model, report);
@@ -13,7 +16,7 @@ void check_well_formed(const Syntax& syntax, const Model& model, Report& report)
   check_operations(syntax, model, report);
   check_steps(syntax, model, report);
   check_cycles(model, report);
-  check_table(model, report);
+  check_table(syntax, model, report);
   check_routes(model, report);
   check_orders(model, report);
 }

@@ -10,7 +10,7 @@ namespace {
 using Node = Expression::Node;
 
 // Answers each question once, however often copies and expressions come back to it.
-class Presence {
+class AlwaysThere {
  public:
   bool is_there(const Entity& entity, const Attribute& attribute) {
     const auto [answer, first] = answers_.emplace(&attribute, false);  // false in a circle
@@ -79,10 +79,10 @@ class Presence {
 
 }  // namespace
 
-void derive_presence(Model& model) {
-  Presence presence;
+void derive_always_there(Model& model) {
+  AlwaysThere always_there;
   for (auto& entity : model.entities) {
-    for (auto& attribute : entity.attributes) attribute.always_there = presence.is_there(entity, attribute);
+    for (auto& attribute : entity.attributes) attribute.always_there = always_there.is_there(entity, attribute);
   }
 }
 
