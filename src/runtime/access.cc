@@ -25,7 +25,7 @@ bool owns(const Entity& entity, const Item& attributes, const Caller& caller) {
   return owner != nullptr && *owner == AttributeValue::string(*caller.subject);
 }
 
-// Adds an attribute and what it is derived from.
+// Adds an attribute and the attributes that it is derived from.
 void add_with_sources(const Entity& entity, const std::string& name, std::vector<std::string>& names) {
   if (contains(names, name)) return;
   names.push_back(name);
@@ -69,8 +69,8 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
   return naming;
 }
 
-// The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody
-// asked for such.
+// The row of that name, unless an entity that it belongs to is gone. Without `include_deleted`, also not if the row or
+// such an entity is deleted softly.
 Result<Draft*, Problem> find_row(Transaction& transaction, const Entity& entity, const Item& naming,
                                  bool include_deleted) {
   const auto named = normalised(entity, naming);
@@ -83,8 +83,8 @@ Result<Draft*, Problem> find_row(Transaction& transaction, const Entity& entity,
   return presence.there() || (include_deleted && !presence.gone) ? draft : nullptr;
 }
 
-// Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a
-// list that was just made private shows none of its items, although they do not know it yet.
+// Whether the caller may read it.  The condition of a public row is checked with the sources of its copies: the items
+// of a list that was just made private are hidden at once, before their copies change.
 Result<bool, Problem> may_read(Transaction& transaction, const Model& model, const Entity& entity,
                                const Item& attributes, const Caller& caller) {
   const auto& access = entity.read;
@@ -107,7 +107,8 @@ Result<bool, Problem> may_read(Transaction& transaction, const Model& model, con
   return lets_in(access, entity, now, caller);
 }
 
-// Whether a row is what the pointer of a grant is about: it has what the pointer gives and what it was looked up by.
+// Whether a grant is about a row: the row has the values of the pointer, those that the grant gives and those of its
+// key.
 bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const Item& row) {
   const auto same = [&](const std::string& name, const AttributeValue* content) {
     const auto* found = row.find(name);
@@ -119,14 +120,14 @@ bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const It
          });
 }
 
-// The pointer of a grant, and what it gives.
+// The pointer of a grant, and the attributes that it gives.
 struct Pointer {
   const Draft* draft = nullptr;
   Item gives;
 };
 
-// The caller's pointer when these attributes are asked for.  With `include_deleted` it may be hidden, because what it
-// belongs to is deleted; it is not deleted itself.
+// The caller's pointer for these attributes.  With `include_deleted`, an entity that the pointer belongs to may be
+// deleted; the pointer itself is not.
 Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Grant& grant, const Item& asked,
                                                      const Caller& caller, bool include_deleted) {
   if (!caller.subject) return std::optional<Pointer>();
@@ -162,7 +163,7 @@ Result<Draft*, Problem> find_through(Transaction& transaction, const Entity& ent
   return std::ranges::includes(hides_row, hides_pointer) ? draft : nullptr;
 }
 
-// Whether the caller may delete what is deleted already, and so restore and purge it.
+// Whether the caller may delete an entity that is deleted already, and so restore and purge it.
 Result<bool, Problem> may_remove(Transaction& transaction, const Draft& deleted, const Caller& caller) {
   const auto& access = deleted.entity->remove;
   if (TRY(lets_in(access, *deleted.entity, *deleted.after, caller))) return true;
@@ -202,10 +203,10 @@ Result<bool, Problem> lets_in(const model::Access& access, const Entity& entity,
   return checked(access.anyone_when->holds(scope));
 }
 
-std::optional<Problem> shut_out(const model::Access& access, const Caller& caller) {
-  if (lets_in(access, caller) || access.anyone_when) return std::nullopt;
+Result<void, Problem> check_caller(const model::Access& access, const Caller& caller) {
+  if (lets_in(access, caller) || access.anyone_when) return {};
   if (!caller.subject) return unauthenticated();
-  if (access.owner || !access.grants.empty()) return std::nullopt;
+  if (access.owner || !access.grants.empty()) return {};
   return forbidden();
 }
 
@@ -286,7 +287,7 @@ Result<Visible, Problem> find_within(Transaction& transaction, const Model& mode
   }
   const auto let_in = TRY(admitted(transaction, seen, inputs, action.access, caller, include_deleted));
   if (let_in) return *let_in;
-  // Steps are let at rows one by one, and those that are the caller's own may be in what is somebody else's.
+  // Each step checks its own rows: they can be the caller's own although the entity in `within` is another owner's.
   if (!action.native && seen.grant == nullptr) return seen;
   return not_admitted(caller);
 }
@@ -330,7 +331,7 @@ Result<void, Problem> check_parents(Transaction& transaction, const Context& con
       if (const auto* content = draft.after->find(ours)) naming.set(theirs, *content);
     }
     const bool owned_by_name = parent.read.owner && owns(parent, naming, caller);
-    if (owned_by_name) continue;  // what is under the caller's own key is the caller's, if it is there
+    if (owned_by_name) continue;  // rows under the caller's own key are the caller's
     const auto key = TRY(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
     if (!key) continue;
     if (draft.before &&
@@ -349,7 +350,7 @@ Result<void, Problem> check_parents(Transaction& transaction, const Context& con
 
 Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller) {
   const auto& entity = *draft.entity;
-  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  const auto* owner = entity.owner_attribute;
   if (owner == nullptr || !owner->copy_of || lets_in(entity.create, caller)) return {};
   if (owns(entity, *draft.after, caller)) return {};
   return forbidden();
@@ -358,7 +359,7 @@ Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& calle
 Result<Item, Problem> with_owner(Transaction& transaction, const Entity& entity, const Item& attributes,
                                  const Caller& caller) {
   if (caller.system) return attributes;
-  if (auto problem = shut_out(entity.create, caller)) return std::move(*problem);
+  TRY(check_caller(entity.create, caller));
   auto owned = attributes;
   const auto take = [&](const std::string& name, const AttributeValue& content) -> Result<void, Problem> {
     const auto* given = owned.find(name);
@@ -373,10 +374,10 @@ Result<Item, Problem> with_owner(Transaction& transaction, const Entity& entity,
     return owned;
   }
   if (!lets_in(entity.create, caller) && !entity.create.owner) return forbidden();
-  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  const auto* owner = entity.owner_attribute;
   const bool copied = owner != nullptr && owner->copy_of;  // the parent says whose it is
   if (owner != nullptr && !copied && caller.subject) {
-    TRY(take(*entity.owner, AttributeValue::string(*caller.subject)));
+    TRY(take(owner->name, AttributeValue::string(*caller.subject)));
   }
   return owned;
 }

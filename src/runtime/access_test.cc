@@ -176,7 +176,7 @@ TEST_F(PostsTest, WhatIsUnfinishedIsNotThereForAnybody) {
   const auto set_unfinished = [&](bool unfinished) {
     return world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
       auto* draft = TRY(transaction.load(*world.model().find_entity("POST"), post));
-      return transaction.change(*draft, changes({{"isBeingMade", boolean(unfinished)}}), Source::Model);
+      return transaction.change(*draft, changes({{"isBeingMade", boolean(unfinished)}}), ValueSource::Model);
     });
   };
   ASSERT_EQ(told(set_unfinished(true)), "ok");
@@ -412,7 +412,7 @@ class BoardsTest : public ::testing::Test {
     return told(world.update("BOARD", named_by(caller), changes({{"title", text("x")}}), caller));
   }
   std::string mark(const Caller& caller) { return told(world.perform("mark", named_by(caller), caller)); }
-  // Who has no pointer says whose board it is.
+  // A caller without a pointer gives the owner of the board.
   Item named_by(const Caller& caller) const {
     Item name{{"board", text("b")}};
     if (caller.subject == "bob") name.set("keeper", text("ann"));

@@ -27,7 +27,7 @@ std::string how_to_create(const Model& model, const Entity& entity) {
   return {};
 }
 
-// What callers call an entity that their path does not name: /books/{bookId}/cover is a cover.  "me" is no such word.
+// The word for an entity whose path has no name at its end: /books/{bookId}/cover is a cover.  "me" is no such word.
 std::string noun_in(std::string_view path, const Entity& entity) {
   constexpr std::size_t kShortestWord = 3;
   const auto word = path.substr(path.rfind('/') + 1);
@@ -85,9 +85,9 @@ Problem no_own(const Model& model, const Entity& entity) {
 }
 
 std::vector<GivenName> names_in_route(const Entity& entity, std::string_view path, const std::string& attribute) {
-  if (model::has_parameter(path, attribute)) return {{attribute, Origin::Address}};
+  if (model::has_parameter(path, attribute)) return {{attribute, NamedIn::Address}};
   const auto* declared = entity.find_attribute(attribute);
-  if (declared == nullptr || entity.owner == attribute) return {{attribute, Origin::Elsewhere}};
+  if (declared == nullptr || entity.owner == attribute) return {{attribute, NamedIn::Elsewhere}};
   std::vector<GivenName> names;
   const auto add = [&](const std::string& source) {
     for (auto& name : names_in_route(entity, path, source)) names.push_back(std::move(name));
@@ -97,7 +97,7 @@ std::vector<GivenName> names_in_route(const Entity& entity, std::string_view pat
   } else if (declared->copy_of) {
     for (const auto& [theirs, ours] : declared->copy_of->through->by) add(ours);
   } else {
-    names.push_back({attribute, declared->computed() ? Origin::Elsewhere : Origin::Body});
+    names.push_back({attribute, declared->computed() ? NamedIn::Elsewhere : NamedIn::Body});
   }
   return names;
 }
@@ -118,10 +118,12 @@ Problem missing_parent(const Model& model, const Entity& child, const RelationRu
   for (const auto& pair : by) {
     for (auto& name : naming(child, pair.second)) names.push_back(std::move(name));
   }
-  const auto any = [&](Origin origin) {
-    return std::any_of(names.begin(), names.end(), [&](const GivenName& name) { return name.origin == origin; });
+  const auto any = [&](NamedIn origin) {
+    return std::any_of(names.begin(), names.end(), [&](const GivenName& name) { return name.named_in == origin; });
   };
-  const auto origin = any(Origin::Body) ? Origin::Body : any(Origin::Address) ? Origin::Address : Origin::Elsewhere;
+  const auto origin = any(NamedIn::Body)      ? NamedIn::Body
+                      : any(NamedIn::Address) ? NamedIn::Address
+                                              : NamedIn::Elsewhere;
   std::vector<model::ValueProblem> details;
   for (auto& [name, from] : names) {
     const bool told = std::any_of(details.begin(), details.end(),
@@ -130,8 +132,8 @@ Problem missing_parent(const Model& model, const Entity& child, const RelationRu
   }
   auto problem = not_found(parent.name);
   problem.details = std::move(details);
-  if (origin == Origin::Address) return problem;
-  problem.kind = origin == Origin::Body ? ProblemKind::Invalid : ProblemKind::Conflict;
+  if (origin == NamedIn::Address) return problem;
+  problem.kind = origin == NamedIn::Body ? ProblemKind::Invalid : ProblemKind::Conflict;
   problem.code = kNoSuchParent;
   return problem;
 }

@@ -6,8 +6,8 @@
 
 namespace stator::runtime {
 
-// An entity's attributes, its version among them, as what is served: the version apart, and what is derived when read
-// computed.
+// The object with these attributes of an entity.  The version becomes a member of its own, and the attributes that are
+// derived at a read are computed.
 Object to_object(const model::Model& model, const model::Entity& entity, value::Item attributes);
 
 }  // namespace stator::runtime

@@ -12,12 +12,11 @@
 
 namespace stator::runtime {
 
-// Why a request of an application was not carried out.  The names are those of HTTP because that is what everyone
-// knows.
+// Why a request of an application failed.  The names are those of HTTP, because every reader knows them.
 enum class ProblemKind : std::uint8_t {
   Invalid,             // 400
   Unauthenticated,     // 401
-  Forbidden,           // 403: one may see it, and lacks the right
+  Forbidden,           // 403: the caller may see it, and may not do this
   NotFound,            // 404: it is not there, or not for this caller
   Conflict,            // 409: duplicate, wrong state, a race lost after retries
   PreconditionFailed,  // 412: If-Match
@@ -57,23 +56,23 @@ inline Problem version_mismatch(std::string message = "it is in another version 
   return {ProblemKind::PreconditionFailed, "VersionMismatch", std::move(message), {}};
 }
 
-// Of an entity that cannot be created until what belonged to a former one of its name is removed.
+// An entity cannot be created until the children of a deleted entity with the same name are removed.
 inline constexpr std::string_view kStillGoing = "StillGoing";
 inline Problem still_going(const std::string& entity) {
   return conflict(std::string(kStillGoing),
-                  "what belonged to the former " + entity + " is still being removed; try again");
+                  "the children of the former " + entity + " are still being removed; try again");
 }
 
 inline constexpr std::string_view kFull = "Full";  // of numbers that go on from the last one
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 
-// The process stops, so nobody waits any longer.  `doing`: "waiting for ...".
+// The process stops, and the wait ends.  `doing`: "waiting for ...".
 inline Problem stopped(const std::string& doing) {
   return {ProblemKind::Unavailable, "Stopping", "stopped while " + doing, {}};
 }
 
-// What a pure function of the model found wrong with somebody's values.
+// The result of a pure function of the model, with its error as a problem of the values that a caller gave.
 template <typename T>
 Result<T, Problem> checked(Result<T> result) {
   if (!result) return invalid(std::move(result).error().message);

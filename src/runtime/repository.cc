@@ -20,7 +20,7 @@ Result<void, Problem> check_version(const model::TableDesign& table, const Draft
   return version_mismatch();
 }
 
-// `given` without what cannot be changed and is not going to.
+// `given` without immutable attributes that keep their value.
 model::PlainObject without_repetitions(const Entity& entity, const Item& now, model::PlainObject given) {
   for (const auto& attribute : entity.attributes) {
     auto* content = given.values.find(attribute.name);
@@ -33,7 +33,7 @@ model::PlainObject without_repetitions(const Entity& entity, const Item& now, mo
   return given;
 }
 
-// Somebody who may read a parent through a grant, and not write, is told so rather than that the parent is not there.
+// A caller who may read a parent through a grant, but not write, is told so, and not that the parent does not exist.
 Result<bool, Problem> sees_a_parent(Transaction& transaction, const Context& context, const Entity& entity,
                                     const Item& attributes, const Caller& caller) {
   for (const auto& rules : context.rules.of(entity).relations) {
@@ -49,7 +49,7 @@ Result<bool, Problem> sees_a_parent(Transaction& transaction, const Context& con
   return false;
 }
 
-// What `key` names, for somebody who wants to do what `access` guards.
+// The entity that `key` names, for a caller whose operation `access` guards.
 Result<Visible, Problem> find_at(Transaction& transaction, const Context& context, const Entity& entity,
                                  const Item& key, const model::Access& access, const Caller& caller,
                                  bool include_deleted) {
@@ -58,7 +58,7 @@ Result<Visible, Problem> find_at(Transaction& transaction, const Context& contex
   return found;
 }
 
-// What to tell somebody who creates an entity at a place in the path that belongs to somebody else.
+// The problem of a caller who creates an entity at a place in the path that belongs to another owner.
 Problem not_their_place(Transaction& transaction, const Context& context, const Entity& entity, const Item& attributes,
                         const Caller& caller, std::string_view path) {
   for (const auto& rules : context.rules.of(entity).relations) {
@@ -88,26 +88,26 @@ Result<Draft*, Problem> create_for(Transaction& transaction, const Context& cont
     }
     // Told with everything else that is wrong.
     auto values = attributes;
-    for (auto& more : check_new(entity, values, Source::Request)) problem.details.push_back(std::move(more));
+    for (auto& more : check_new(entity, values, ValueSource::Request)) problem.details.push_back(std::move(more));
     check_complete(entity, values, problem.details);
     return problem;
   }
   auto given = TRY(std::move(owned));
-  // A number that goes on from the last one tells of what is there, so whose it is comes first.
+  // The next number depends on existing rows, so the access to them is checked first.
   const bool numbered = std::any_of(entity.attributes.begin(), entity.attributes.end(),
                                     [](const model::Attribute& attribute) { return attribute.next.has_value(); });
-  if (auto values = given; numbered && check_new(entity, values, Source::Request).empty()) {
+  if (auto values = given; numbered && check_new(entity, values, ValueSource::Request).empty()) {
     const Draft probe{
         .entity = &entity, .key = {}, .before = std::nullopt, .after = std::move(values), .by_user = true};
     TRY(check_parents(transaction, context, probe, caller));
   }
-  Draft* draft = TRY(transaction.create(entity, std::move(given), Source::Request));
+  Draft* draft = TRY(transaction.create(entity, std::move(given), ValueSource::Request));
   TRY(check_parents(transaction, context, *draft, caller));
   TRY(check_copied_owner(*draft, caller));
   return draft;
 }
 
-// What to tell of a create that failed with `problem`.
+// The problem to report for a create that failed with `problem`.
 Problem refused_create(Context& context, const Entity& entity, const Item& attributes, const Caller& caller,
                        const Problem& problem) {
   if (problem.kind != ProblemKind::NotFound) return problem;
@@ -164,7 +164,7 @@ Result<PutResult, Problem> Repository::put(const Entity& entity, const Item& key
       auto& draft = *found->draft;
       if (!TRY(transaction.is_present(draft))) return no_such(model(), entity);
       TRY(check_version(model().table, draft, precondition));
-      TRY(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
+      TRY(transaction.change(draft, without_repetitions(entity, *draft.after, given), ValueSource::Request));
       TRY(check_parents(transaction, state_->context, draft, caller));
       TRY(state_->follow(transaction, draft));
       return PutResult{.object = to_object(model(), entity, *draft.after), .created = false};
@@ -206,7 +206,7 @@ Result<Object, Problem> Repository::update(const Entity& entity, const Item& key
     const auto found =
         TRY(find_at(transaction, state_->context, entity, key, entity.update, caller, options.include_deleted));
     TRY(check_version(model().table, *found.draft, options.precondition));
-    TRY(transaction.change(*found.draft, changes, Source::Request));
+    TRY(transaction.change(*found.draft, changes, ValueSource::Request));
     TRY(check_parents(transaction, state_->context, *found.draft, caller));
     TRY(state_->follow(transaction, *found.draft));
     return to_object(model(), entity, *found.draft->after);

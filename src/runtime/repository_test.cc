@@ -389,7 +389,7 @@ TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
   const auto merged = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* first = TRY(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}})));
     auto* second = TRY(transaction.load(world.entity("BOOK"), within(emma, {{"OwnerId", text("alice")}})));
-    TRY(transaction.change(*first, changes({{"Pages", number(1000)}}), Source::Request));
+    TRY(transaction.change(*first, changes({{"Pages", number(1000)}}), ValueSource::Request));
     return transaction.remove(*second);
   });
   EXPECT_EQ(told(merged), "ok");
@@ -401,7 +401,7 @@ TEST_F(RepositoryTest, AProgramFollowsWhatRequestsChange) {
   world.repository().follow(world.entity("BOOK"), [](Transaction& transaction, Draft& book) -> Result<void, Problem> {
     if (*book.after->find("Title") == text("Ulysses")) return conflict("TooLong", "nobody reads that");
     if (book.before) return {};
-    return transaction.change(book, changes({{"Pages", number(1)}}), Source::Request);
+    return transaction.change(book, changes({{"Pages", number(1)}}), ValueSource::Request);
   });
   const auto home = library("Home");
   const auto dune = book(home, {{"Title", text("Dune")}});

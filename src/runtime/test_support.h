@@ -68,7 +68,7 @@ std::string told(const Result<T, Problem>& outcome) {
   return outcome.ok() ? "ok" : told(outcome.error());
 }
 
-// What a test needs: a model on a database in memory.
+// A model on a database in memory, for tests.
 class World {
  public:
   enum class Time : std::uint8_t {
@@ -128,7 +128,15 @@ class World {
     return repository_.perform(*model_->find_action(action), inputs, caller, precondition);
   }
   // Everything in the table.
-  std::vector<Item> rows() { return dynamo_.scan({.page = {.table = model_->table.name, .consistent = true}})->items; }
+  std::vector<Item> rows() {
+    std::vector<Item> rows;
+    const auto take = [&](const Item& row) -> Result<void, Problem> {
+      rows.push_back(row);
+      return {};
+    };
+    EXPECT_TRUE(dynamo_.scan(model_->table.name, std::nullopt, take, [](auto, const auto&) { return true; }));
+    return rows;
+  }
   // A row by its two keys.
   std::optional<Item> row(std::string_view pk, std::string_view sk) {
     return *dynamo_.get(model_->table.name, {{"PK", text(pk)}, {"SK", text(sk)}});

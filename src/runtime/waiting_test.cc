@@ -1,4 +1,4 @@
-// What waits for a table: for how long, and that a stop ends it.
+// Waits for a table: how long they last, and that a stop ends them.
 #include <gtest/gtest.h>
 
 #include <memory>

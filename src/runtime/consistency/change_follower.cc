@@ -42,7 +42,7 @@ Result<void, Problem> ChangeFollower::drain(const Handler& handle, Time until, W
   return {};
 }
 
-Result<void, Problem> ChangeFollower::drain(const std::string& shard, Position& position, const Handler& handle,
+Result<void, Problem> ChangeFollower::drain(const std::string& shard, ShardPosition& position, const Handler& handle,
                                             Time until, WallTime upto) {
   do {
     auto page = TRY(next_page(shard, position));
@@ -58,11 +58,11 @@ Result<void, Problem> ChangeFollower::drain(const std::string& shard, Position& 
   return {};
 }
 
-Result<ChangePage, Problem> ChangeFollower::next_page(const std::string& shard, Position& position) {
+Result<ChangePage, Problem> ChangeFollower::next_page(const std::string& shard, ShardPosition& position) {
   if (!position.iterator) position.iterator = TRY(reader_.iterator(stream_, shard, position.last));
   auto page = reader_.read(*position.iterator);
   if (page || page.error().code != StreamReader::kExpired) return page;
-  // One that was taken at the end, and expired before there was a record: then what is older than the beginning is left
+  // The iterator was taken at the end and expired before there was a record: records from before the beginning are left
   // out.
   position.iterator = TRY(reader_.iterator(stream_, shard, position.last));
   return reader_.read(*position.iterator);

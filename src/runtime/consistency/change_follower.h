@@ -19,7 +19,7 @@ namespace stator::runtime {
 //
 // When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain()
 // was called has been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with
-// the time of the first beginning, it tells again what happened since.  The stream keeps a day: a drain() after a
+// the time of the first beginning, it reports the changes since then again.  The stream keeps a day: a drain() after a
 // longer pause returns a problem with the code StreamReader::kTrimmed.  Confined to one thread.
 class ChangeFollower {
  public:
@@ -36,15 +36,15 @@ class ChangeFollower {
   void begin_again(WallTime since) { since_ = since - kClockSlack; }
 
   using Handler = std::function<Result<void, Problem>(const std::vector<Change>&)>;
-  // Stops at `until`, with what is left for the next time.  Of each shard, no more than one page behind what happened
-  // at `upto` by the stream's clock: so it ends even if others write faster than changes are handled.
+  // Stops at `until`; the next call goes on there.  Of each shard, reads at most one page behind the time `upto` by the
+  // stream's clock: so it ends even if others write faster than changes are handled.
   Result<void, Problem> drain(const Handler& handle, Time until = Time::max(), WallTime upto = WallTime::max());
 
  private:
-  // The stream's times are to the second, and those of another machine.
+  // The stream's times are in seconds, and by the clock of another machine.
   static constexpr std::chrono::seconds kClockSlack{60};
 
-  struct Position {
+  struct ShardPosition {
     std::optional<std::string> iterator;
     std::optional<std::string> last;  // the number of the last record
     bool done = false;                // read to its end
@@ -53,10 +53,10 @@ class ChangeFollower {
   Result<void, Problem> list();
   // A shard begins where its parent ends.
   bool waits_for_its_parent(const StreamShard& shard) const;
-  // Reads what a shard has now.
-  Result<void, Problem> drain(const std::string& shard, Position& position, const Handler& handle, Time until,
+  // Reads the present records of a shard.
+  Result<void, Problem> drain(const std::string& shard, ShardPosition& position, const Handler& handle, Time until,
                               WallTime upto);
-  Result<ChangePage, Problem> next_page(const std::string& shard, Position& position);
+  Result<ChangePage, Problem> next_page(const std::string& shard, ShardPosition& position);
 
   StreamReader reader_;
   const Clock& clock_;
@@ -65,7 +65,7 @@ class ChangeFollower {
   WallTime since_;
   std::vector<StreamShard> shards_;  // as they were listed last
   Time next_listing_{};
-  std::map<std::string, Position> positions_;
+  std::map<std::string, ShardPosition> positions_;
 };
 
 }  // namespace stator::runtime

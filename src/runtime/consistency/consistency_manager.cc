@@ -1,24 +1,18 @@
 #include "stator/runtime/consistency/consistency_manager.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "stator/base/log.h"
+#include "stator/base/priority.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
 namespace {
 
-// What this thread does can wait: requests have the processor first.  Where that cannot be had, it works as the others.
-void yield_to_requests() {
-  constexpr int kNiceness = 10;
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
-}
-
+constexpr int kNiceness = 10;  // of the threads: requests have the processor first
 constexpr std::chrono::milliseconds kAfterProblem{1'000};
 constexpr unsigned kRenewalsPerLease = 3;
 constexpr std::chrono::seconds kLookAtOthers{1};  // how often it looks at what waits in shards that it does not read
@@ -282,7 +276,7 @@ bool ConsistencyManager::is_time_to_maintain(SteadyTime until, const std::stop_t
 }
 
 void ConsistencyManager::work_until_stopped(const std::stop_token& stop) {
-  yield_to_requests();
+  lower_priority(kNiceness);
   while (const auto shard = leases_.next(options_.poll, stop)) {
     auto pause = options_.poll;
     std::string problem;

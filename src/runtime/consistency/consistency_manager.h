@@ -29,10 +29,11 @@
 namespace stator::runtime {
 
 struct ConsistencyOptions {
-  unsigned workers = 2;  // shards that are read at the same time: the bound on what it asks of the database
+  unsigned workers = 2;                     // shards that are read at the same time; bounds the load on the database
   std::chrono::milliseconds lease{30'000};  // how long a manager that has died keeps others waiting
   std::chrono::milliseconds poll{200};      // how often a shard without news is asked
-  // Who it is; empty: somebody new.  A name that one manager has at a time gets its leases back at once after a crash.
+  // The name of the manager; empty: a random name.  A manager with the name of one that crashed gets its leases at
+  // once. Only one manager may have a name at a time.
   std::string owner = {};
   unsigned attempts = 6;                     // before a record is parked
   std::chrono::milliseconds first_wait{50};  // after the first failure; it doubles, up to ShardWorker::kLongestWait
@@ -45,8 +46,8 @@ struct ConsistencyStatus {
   bool verifying = false;  // changes may have been missed, and the whole table is being verified
   bool held = false;       // waiting: a migration to another model moves rows, or has moved them
   unsigned shards = 0;     // that this manager reads
-  // Age of the oldest change that no manager has processed; zero: none waits.  While the table is verified, what came
-  // since that began.
+  // Age of the oldest change that no manager has processed; zero: none waits.  While the table is verified, the time
+  // since the verification began.
   std::chrono::milliseconds lag{};
   std::uint64_t waiting = 0;     // changes that were seen and are not done; there may be more behind them
   std::uint64_t propagated = 0;  // changes that are done, since the start
@@ -55,14 +56,14 @@ struct ConsistencyStatus {
   std::string problem;           // the last one; empty while all is well
 };
 
-// Keeps copies, cascades and what expires true: reads the stream of a model's table and propagates every change to what
-// depends on it.
+// Keeps copies, cascades and the counters of expired rows correct: reads the stream of a model's table and propagates
+// every change to the rows that depend on it.
 //
 // Managers share the shards by leases.  A child is read after its parent, and each shard in order.  A change is
 // checkpointed after it was propagated: a process that dies repeats a little, which does no harm (see Propagation).
-// Changes may have been missed at the first start, with another stream, or when a checkpoint is older than what a
-// stream keeps.  Then positions are taken, and the whole table is verified and repaired.  A record that fails again
-// and again is parked, where people can see and replay it.  docs/internals/consistency.md tells how and why.
+// Changes may have been missed at the first start, with another stream, or when a checkpoint is older than the oldest
+// record of the stream.  Then positions are taken, and the whole table is verified and repaired.  A record that fails
+// again and again is parked, where people can see and replay it.  docs/internals/consistency.md tells how and why.
 //
 // Thread-safe.  Owns its threads, which are joined by stop() and by the destructor.
 class ConsistencyManager {
@@ -82,8 +83,8 @@ class ConsistencyManager {
   void stop();
   ConsistencyStatus status() const;
 
-  // Propagates what there is, here and now, and returns when nothing is left that it may read.  Not while it is
-  // started.
+  // Propagates all present changes on the calling thread, and returns when nothing is left that it may read.  Not
+  // between start() and stop().
   Result<void, Problem> catch_up();
 
   Result<std::vector<ParkedRecord>, Problem> parked();
@@ -99,7 +100,8 @@ class ConsistencyManager {
   Result<bool, Problem> add_new_shards(const std::vector<StreamShard>& listed, std::vector<ShardProgress>& known);
   Result<bool, Problem> forget_vanished_shards(const std::vector<StreamShard>& listed,
                                                const std::vector<ShardProgress>& known);
-  // One page of one shard, and what follows from it for the next round.  True when there may be more at once.
+  // Processes one page of one shard, and notes the consequences for the next round.  True when there may be more at
+  // once.
   Result<bool, Problem> advance(LeasedShard& shard, const std::stop_token& stop);
   Result<void, Problem> count_unread();
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "stator/client/call.h"
+#include "stator/client/test_call.h"
 #include "stator/runtime/consistency/consistency_test_support.h"
 
 namespace stator::runtime {

@@ -18,7 +18,7 @@ struct BookState {
   int pages = 0;
 };
 
-// What a user of the shelf has in mind.
+// The contents of the shelf as its user expects them.
 struct Reference {
   std::map<std::string, std::string> libraries;                            // id -> name
   std::map<std::string, std::pair<std::string, std::string>> collections;  // id -> library, name

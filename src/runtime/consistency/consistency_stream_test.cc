@@ -33,7 +33,7 @@ class ConsistencyStream : public ::testing::Test {
     for (const auto& shard : *shards) ids.push_back(shard.id + (shard.done ? " done" : ""));
     return ids;
   }
-  // What a manager that comes now has repaired: more than nothing when it verified the table.
+  // The number of repairs by a manager that starts now: greater than zero if it verified the table.
   std::uint64_t repaired_by(ConsistencyManager& manager) {
     EXPECT_EQ(told(manager.catch_up()), "ok");
     return manager.status().repaired;

@@ -221,6 +221,25 @@ Result<bool, Problem> ConsistencyTable::release(std::string_view id, std::string
                 is("Owner", text(owner)));
 }
 
+// --------------------------------------------------------------------------------------------------------------- tasks
+
+Result<bool, Problem> ConsistencyTable::take_task(std::string_view task, std::string_view owner,
+                                                  std::chrono::milliseconds lease) {
+  return update(
+      task, expr::UpdateBuilder().set("Owner", text(owner)).set("Expires", number(now_ms() + lease.count())).finish(),
+      expr::any_of({expr::absent("Owner"), expr::compare("Expires", expr::Op::Less, number(now_ms()))}));
+}
+
+Result<bool, Problem> ConsistencyTable::renew_task(std::string_view task, std::string_view owner,
+                                                   std::chrono::milliseconds lease) {
+  return update(task, expr::UpdateBuilder().set("Expires", number(now_ms() + lease.count())).finish(),
+                is("Owner", text(owner)));
+}
+
+Result<bool, Problem> ConsistencyTable::end_task(std::string_view task, std::string_view owner) {
+  return update(task, expr::UpdateBuilder().set("Expires", number(0)).finish(), is("Owner", text(owner)));
+}
+
 // ------------------------------------------------------------------------------------------------- records that failed
 
 Result<void, Problem> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
@@ -277,7 +296,7 @@ Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
   return records;
 }
 
-// The row that lists it last: what is left of an interruption is found again.
+// The row that lists it is removed last, so that the rest can be found after an interruption.
 Result<void, Problem> ConsistencyTable::unpark(std::string_view id) {
   for (const auto& part : TRY(rows_with_prefix(fmt::format("{}{}#", kPartPrefix, id)))) {
     TRY(remove_row(part.text("Row")));

@@ -38,7 +38,7 @@ struct ShardProgress {
 
 // A record that failed again and again.
 struct ParkedRecord {
-  std::string id;      // what replay asks for
+  std::string id;      // the name of the record for replay
   std::string record;  // as the stream told it
   std::string problem;
   unsigned attempts = 0;
@@ -46,7 +46,7 @@ struct ParkedRecord {
 };
 
 // The table beside a model's table in which managers, verification and migration remember where they are.
-// docs/formats/consistency.md tells what lies in it.  Writes are conditional: false means that somebody else was
+// docs/formats/consistency.md tells what lies in it.  Writes are conditional: false means that another process was
 // faster, or that a lease was lost.  Thread-safe.
 class ConsistencyTable {
  public:
@@ -63,8 +63,8 @@ class ConsistencyTable {
 
   // -- the stream
   Result<std::optional<StreamProgress>, Problem> stream();
-  // Notes that the table must be verified before `stream` is read on, and takes that task.  `seen` is what stream()
-  // told.
+  // Notes that the table must be verified before `stream` is read on, and takes that task.  `seen`: the result of
+  // stream().
   Result<bool, Problem> begin_verification(const std::optional<StreamProgress>& seen, std::string_view stream,
                                            std::string_view owner, std::chrono::milliseconds lease);
   Result<bool, Problem> renew_verification(std::string_view owner, std::chrono::milliseconds lease);
@@ -72,7 +72,7 @@ class ConsistencyTable {
 
   // -- shards
   Result<std::vector<ShardProgress>, Problem> shards();
-  // A shard that nobody has read yet; somebody else's row stays.
+  // Adds a shard that no manager has read yet; an existing row stays.
   Result<void, Problem> add_shard(const ShardProgress& shard);
   Result<void, Problem> remove_shard(std::string_view id);
   // Takes a lease that is free or has expired; `shard` is as it was read.
@@ -90,13 +90,18 @@ class ConsistencyTable {
   Result<std::vector<ParkedRecord>, Problem> parked();
   Result<void, Problem> unpark(std::string_view id);
 
+  // -- tasks of which one program at a time does each
+  Result<bool, Problem> take_task(std::string_view task, std::string_view owner, std::chrono::milliseconds lease);
+  Result<bool, Problem> renew_task(std::string_view task, std::string_view owner, std::chrono::milliseconds lease);
+  Result<bool, Problem> end_task(std::string_view task, std::string_view owner);
+
   // -- migration
   Result<std::optional<value::Item>, Problem> row(std::string_view row);
   Result<void, Problem> put_row(std::string_view row, value::Item attributes);
   Result<void, Problem> remove_row(std::string_view row);
 
   std::int64_t now_ms() const;
-  // Streams keep a day: what happened at that time may be forgotten.
+  // Streams keep a day: records of that time may be forgotten.
   bool is_too_old(std::int64_t time_ms) const;
 
  private:

@@ -12,11 +12,10 @@
 #include "stator/runtime/consistency/verify.h"
 #include "stator/runtime/test_support.h"
 
-// For tests of what keeps a table consistent.
+// For tests of the parts that keep a table consistent.
 namespace stator::runtime {
 
-// A client between a manager and its database, which lets calls fail: what a manager sees when it, or the database, is
-// killed.
+// A client between a manager and its database that lets calls fail, as if the manager or the database were killed.
 class FailingClient final : public client::Client {
  public:
   enum class Fate : std::uint8_t {
@@ -28,7 +27,7 @@ class FailingClient final : public client::Client {
 
   FailingClient(client::Client& client, Judge judge) : client_(client), judge_(std::move(judge)) {}
 
-  // Fails from the k-th call on; what becomes of that one is `fate`.
+  // Fails from the k-th call on; `fate` is the outcome of that call.
   static Judge dies_at(unsigned k, Fate fate) {
     return [calls = std::make_shared<std::atomic<unsigned>>(0), k, fate](std::string_view, std::string_view) {
       const auto call = (*calls)++;

@@ -8,15 +8,16 @@
 
 namespace stator::runtime {
 
-// Whether a migration moves rows to other primary keys than the model's, or has moved them: until the new model is
-// served, or the migration is taken back, nothing may be propagated here.  Thread-safe.
+// Whether a migration moves rows to other primary keys than the model's, or has moved them.  Then nothing may be
+// propagated here until the new model is served, or until the migration is taken back.  Thread-safe.
 class MigrationHold {
  public:
   MigrationHold(const model::Model& model, ConsistencyTable& table);  // both outlive it
 
-  // Looks into the table.  Ask after a page was read: what a migration moves is announced before.
+  // Reads the announcement in the table.  Call it after a page of changes was read: a migration announces a move before
+  // it begins, so a page with moved rows is never taken for an ordinary one.
   Result<bool, Problem> look();
-  // What the last look has found.
+  // The answer of the last look().
   bool is_held() const;
 
  private:

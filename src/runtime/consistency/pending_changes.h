@@ -11,8 +11,8 @@
 
 namespace stator::runtime {
 
-// The entities whose changes wait in the stream.  Rows that depend on them need not be right yet: a consistency manager
-// will make them right, also when it was killed in the middle of a cascade.  A value type.
+// The entities with changes that wait in the stream.  Rows that depend on them need not be right yet: a consistency
+// manager will make them right, also when it was killed in the middle of a cascade.  A value type.
 class PendingChanges {
  public:
   // Changes that are read at most; a finding that depends on a later one is not known as pending.

@@ -16,13 +16,13 @@ namespace stator::runtime {
 //   a parent that was created                  its counters, and its children's copies, if it has children already
 //   a row that expired                         the entity's other rows, its reservations, its parents' counters
 //
-// A change only tells where to look; what is written follows from the table as it is then.  So a change that is
-// propagated twice, late, or after later ones does no harm, and the writes made here come back as changes that find
-// everything right.  Children are written in small transactions, so that other requests are served in between.
+// A change only says where to look; the written values are computed from the table as it is at that moment.  So a
+// change may be propagated twice, late, or after later changes.  The writes made here come back as changes, which find
+// nothing to do.  Children are written in small transactions, so that other requests are served in between.
 // Thread-safe.
 class Propagation {
  public:
-  // The reconciler outlives it.  `parents`: what children follow when they are reconciled.
+  // The reconciler outlives it.  `parents`: see ReconcileOptions.
   explicit Propagation(Reconciler& reconciler, ReconcileOptions::Parents parents = ReconcileOptions::Parents::Enforced)
       : reconciler_(reconciler), parents_(parents) {}
 

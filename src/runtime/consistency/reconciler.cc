@@ -55,7 +55,9 @@ Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random
       rules_(model),
       notice_(model, dynamo.client(), random, dynamo.clock()) {}
 
-Result<Reconciler::Work, Problem> Reconciler::begin_work() { return Work(model_.table, TRY(notice_.look())); }
+Result<Reconciler::Reconciliation, Problem> Reconciler::begin_reconciliation() {
+  return Reconciliation(model_.table, TRY(notice_.look()));
+}
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -64,11 +66,9 @@ void Reconciler::accept_type(const std::string& type, const Entity& entity, cons
 }
 
 std::pair<const Entity*, const model::Record*> Reconciler::type_of(const Item& row) const {
-  const auto* content = row.find(model_.table.type_attribute);
-  const auto* type = content != nullptr ? content->as_string() : nullptr;
-  if (type == nullptr) return {nullptr, nullptr};
-  const auto accepted = accepted_types_.find(*type);
-  return accepted != accepted_types_.end() ? accepted->second : model_.find_row_type(*type);
+  const auto& type = row.text(model_.table.type_attribute);
+  const auto accepted = accepted_types_.find(type);
+  return accepted != accepted_types_.end() ? accepted->second : model_.find_row_type(type);
 }
 
 std::optional<StoredEntity> Reconciler::entity_of(const Item& row) const {
@@ -87,7 +87,7 @@ Result<std::optional<StoredEntity>, Problem> Reconciler::read(const Entity& enti
   return stored;
 }
 
-Result<void, Problem> Reconciler::fetch(Work& work, const std::vector<Item>& keys) {
+Result<void, Problem> Reconciler::fetch(Reconciliation& work, const std::vector<Item>& keys) {
   std::vector<Item> missing;
   for (const auto& key : keys) {
     if (work.rows.try_emplace(key_text(key)).second) missing.push_back(key);
@@ -99,12 +99,13 @@ Result<void, Problem> Reconciler::fetch(Work& work, const std::vector<Item>& key
   return {};
 }
 
-Result<const std::optional<Item>*, Problem> Reconciler::row(Work& work, const Item& key) {
+Result<const std::optional<Item>*, Problem> Reconciler::row(Reconciliation& work, const Item& key) {
   TRY(fetch(work, {key}));
   return &std::as_const(work.rows.at(key_text(key)));
 }
 
-Result<std::optional<StoredEntity>, Problem> Reconciler::entity_at(Work& work, const Entity& entity, const Item& key) {
+Result<std::optional<StoredEntity>, Problem> Reconciler::entity_at(Reconciliation& work, const Entity& entity,
+                                                                   const Item& key) {
   const auto* found = TRY(row(work, key));
   auto stored = *found ? entity_of(**found) : std::nullopt;
   if (stored && stored->entity != &entity) stored.reset();
@@ -113,7 +114,7 @@ Result<std::optional<StoredEntity>, Problem> Reconciler::entity_at(Work& work, c
 
 // --------------------------------------------------------------------------------------------------- what it should be
 
-Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const StoredEntity& stored,
+Result<Reconciler::Expectation, Problem> Reconciler::expect(Reconciliation& work, const StoredEntity& stored,
                                                             const ReconcileOptions& options) {
   const auto& entity = *stored.entity;
   Expectation expectation;
@@ -148,7 +149,7 @@ Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const St
       } else if (relation.on_delete != model::OnDelete::Clear) {
         expectation.gone = true;
         break;
-      } else if (clear_attributes(entity, relation, attributes)) {
+      } else if (clear_attributes(relation, attributes)) {
         cleared = true;  // other relations may have gone with it
         break;
       }
@@ -158,7 +159,7 @@ Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const St
   return expectation;
 }
 
-Result<bool, Problem> Reconciler::is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
+Result<bool, Problem> Reconciler::is_gone(Reconciliation& work, const StoredEntity& child, const RelationRules& rules,
                                           const ReconcileOptions& options, Expectation& expectation) {
   if (!options.former_place) return true;
   const auto place = options.former_place(*child.entity, *rules.relation, child.attributes);
@@ -167,7 +168,8 @@ Result<bool, Problem> Reconciler::is_gone(Work& work, const StoredEntity& child,
   return true;
 }
 
-Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, const ReconcileOptions& options) {
+Result<void, Problem> Reconciler::plan(Reconciliation& work, const StoredEntity& stored,
+                                       const ReconcileOptions& options) {
   const auto expectation = TRY(expect(work, stored, options));
   const auto* to = expectation.gone ? nullptr : &expectation.attributes;
   const bool changes = TRY(plan_change(work, stored, to, options));
@@ -179,9 +181,8 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
       continue;
     }
     work.plan.require(parent.key, row_exists());
-    for (const auto* copy : parent.rules->copies) {
-      const auto& source = copy->copy_of->attribute;
-      work.plan.require(parent.key, attribute_is(source, parent.attributes->find(source)));
+    for (auto& requirement : copy_requirements(*parent.rules, *parent.attributes)) {
+      work.plan.require(parent.key, std::move(requirement));
     }
   }
   return {};
@@ -191,7 +192,7 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
 
 Result<std::vector<RowFinding>, Problem> Reconciler::examine(const StoredEntity& stored,
                                                              const ReconcileOptions& options) {
-  auto work = TRY(begin_work());
+  auto work = TRY(begin_reconciliation());
   TRY(plan(work, stored, options));
   TRY(plan_parents(work));
   return std::move(work.findings);
@@ -201,7 +202,7 @@ Result<std::vector<RowFinding>, Problem> Reconciler::reconcile(const StoredEntit
                                                                const ReconcileOptions& options) {
   std::optional<StoredEntity> current = stored;
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
-    auto work = TRY(begin_work());
+    auto work = TRY(begin_reconciliation());
     TRY(plan(work, *current, options));
     TRY(plan_parents(work));
     const auto commit = TRY(work.plan.commit(dynamo_));
@@ -220,7 +221,7 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
     const auto began = dynamo_.clock().steady_now();
     const bool quiet = traffic_ != nullptr && traffic_->is_quiet(began);
     const auto most_rows = quiet ? WritePlan::kMaxWrites : kPoliteRows;
-    auto work = TRY(begin_work());
+    auto work = TRY(begin_reconciliation());
     auto end = begin;
     // At least one, and as many more as certainly fit.
     std::size_t widest = 0;
@@ -276,7 +277,7 @@ Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& 
 
 Result<std::vector<RowFinding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
-    auto work = TRY(begin_work());
+    auto work = TRY(begin_reconciliation());
     const auto effects =
         TRY(checked(effects_of(work.rules(), *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
     if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<RowFinding>();

@@ -16,6 +16,7 @@
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/dynamo/write_plan.h"
 #include "stator/runtime/problem.h"
+#include "stator/runtime/rules/climb.h"
 #include "stator/runtime/rules/effects.h"
 #include "stator/runtime/rules/migration_notice.h"
 #include "stator/runtime/rules/rules.h"
@@ -23,12 +24,12 @@
 
 namespace stator::runtime {
 
-// A place where the table is not what the rules say.
+// A place where the table breaks a rule of the model.
 struct RowFinding {
   enum class Kind : std::uint8_t {
     Copy,         // a copy differs from its source
     Derived,      // a derived attribute differs from its expression
-    Key,          // a key of the table or of an index, the type or the TTL is not what its rule gives
+    Key,          // a key of the table or of an index, the type or the TTL differs from its rule
     Record,       // a row of an entity with several is missing, different, or should not be there
     Counter,      // a count or sum is not that of the children, or a child has a number above the last one
     Reservation,  // a unique value is not reserved, or for another entity, or for one that does not exist
@@ -42,7 +43,7 @@ struct RowFinding {
   std::string found;
   bool repairable = true;  // false: only a person can decide which side is right
 };
-// What a Key finding is about when the row lies at another primary key than it should.
+// The name in a Key finding for a row with another primary key than its template gives.
 inline constexpr std::string_view kPrimaryKey = "primary key";
 std::string_view finding_name(RowFinding::Kind kind);
 
@@ -64,7 +65,7 @@ struct ReconcileOptions {
   // The parent through this relation was removed: the relation is enforced even where parents need not exist and the
   // child copies nothing from them.
   const model::Parent* removed = nullptr;
-  bool purge = false;     // the entity is removed, whatever its parents are
+  bool purge = false;     // the entity is removed, even if it has parents
   bool thorough = false;  // also reads rows that no change could have touched: every reservation
   // Changes the attributes before anything is computed from them; empty: nothing does.
   std::function<void(const model::Entity&, value::Item&)> adapt;
@@ -76,13 +77,13 @@ struct ReconcileOptions {
       former_place;
 };
 
-// Makes entities what the rules say.
+// Makes entities agree with the rules of the model.
 //
-// An entity's row and its parents are read consistently.  From these follows what the entity should be: removed or
-// cleared when a parent is gone; otherwise its copies, derived attributes, keys, other records and reservations, and
-// the counters of its parents (rules/effects.h).  The difference to the table is written as one transaction.  It
-// requires everything that it was computed from to be unchanged; when something has changed, the entity is read again.
-// Versions never change.
+// An entity's row and its parents are read consistently.  The rules compute the expected state of the entity from these
+// (rules/effects.h): removed or cleared when a parent is gone; otherwise its copies, derived attributes, keys, other
+// records and reservations, and the counters of its parents.  The difference to the table is written as one
+// transaction.  It requires everything that it was computed from to be unchanged; when something has changed, the
+// entity is read again. Versions never change.
 //
 // The consistency manager and migration reconcile some entities, verification and repair all of them.  Only the table
 // as it is now matters, so reconciling twice, late, or in another order ends in the same state.  Thread-safe.
@@ -102,15 +103,16 @@ class Reconciler {
   void forget(const std::set<std::string>& attributes) { forgotten_ = attributes; }
   // The entity and record of a row; nulls when the model has none for it.
   std::pair<const model::Entity*, const model::Record*> type_of(const value::Item& row) const;
-  // The entity whose main row this is; nullopt when it is no main row.
+  // The entity with this main row; nullopt when it is no main row.
   std::optional<StoredEntity> entity_of(const value::Item& row) const;
   // Reads consistently; nullopt when there is no such entity.
   Result<std::optional<StoredEntity>, Problem> read(const model::Entity& entity, const value::Item& key);
 
-  // What is wrong with an entity that was read a moment ago.
+  // The findings about an entity that was read a moment ago.
   Result<std::vector<RowFinding>, Problem> examine(const StoredEntity& stored, const ReconcileOptions& options = {});
 
-  // Makes it right, and returns what was wrong.  Begins with `stored`; an entity that has changed since is read again.
+  // Writes the difference, and returns the findings.  Begins with `stored`; an entity that has changed since is read
+  // again.
   Result<std::vector<RowFinding>, Problem> reconcile(const StoredEntity& stored, const ReconcileOptions& options = {});
   // The same for many entities, several in one transaction where possible.  One that cannot be made right, for example
   // because a key would be too long, does not stop the others; after them, the first such is returned as the problem
@@ -131,18 +133,18 @@ class Reconciler {
   Result<std::vector<RowFinding>, Problem> recount(const StoredEntity& stored, bool repair,
                                                    const std::set<const model::Attribute*>* unkept = nullptr);
 
-  // Removes the other rows and reservations of an entity whose main row is gone.
+  // Removes the other rows and reservations of an entity that has lost its main row.
   Result<std::vector<RowFinding>, Problem> sweep_remains(const StoredEntity& gone);
 
  private:
-  // A plan, and what it is computed from.
-  struct Work {
-    Work(const model::TableDesign& table, MigrationNotice::Shared announced)
+  // A plan, and the rows that it is computed from.
+  struct Reconciliation {
+    Reconciliation(const model::TableDesign& table, MigrationNotice::Shared announced)
         : view(std::move(announced)), plan(table) {}
     const Rules& rules() const { return view->rules; }
-    MigrationNotice::Shared view;                            // with what the rows of the entities are computed
+    MigrationNotice::Shared view;                            // its rules compute the rows of the entities
     std::map<std::string, std::optional<value::Item>> rows;  // by key: as they were read
-    // A parent of which other things than the counter itself change: keys, other rows, sums further up.
+    // A parent with a counter that more depends on than the attribute: keys, other rows, sums of its own parents.
     struct Parent {
       StoredEntity stored;
       value::Item attributes;  // with the changed counters
@@ -163,40 +165,41 @@ class Reconciler {
     std::vector<Seen> parents;
   };
 
-  Result<void, Problem> fetch(Work& work, const std::vector<value::Item>& keys);
-  Result<const std::optional<value::Item>*, Problem> row(Work& work, const value::Item& key);
-  Result<std::optional<StoredEntity>, Problem> entity_at(Work& work, const model::Entity& entity,
+  Result<void, Problem> fetch(Reconciliation& work, const std::vector<value::Item>& keys);
+  Result<const std::optional<value::Item>*, Problem> row(Reconciliation& work, const value::Item& key);
+  Result<std::optional<StoredEntity>, Problem> entity_at(Reconciliation& work, const model::Entity& entity,
                                                          const value::Item& key);
 
   // Whether a parent that is not in its place is gone.  The plan then requires its former place to be empty, too.
-  Result<bool, Problem> is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
+  Result<bool, Problem> is_gone(Reconciliation& work, const StoredEntity& child, const RelationRules& rules,
                                 const ReconcileOptions& options, Expectation& expectation);
-  Result<Expectation, Problem> expect(Work& work, const StoredEntity& stored, const ReconcileOptions& options);
+  Result<Expectation, Problem> expect(Reconciliation& work, const StoredEntity& stored,
+                                      const ReconcileOptions& options);
   // Plans one entity.  After the last one of a batch comes plan_parents().
-  Result<void, Problem> plan(Work& work, const StoredEntity& stored, const ReconcileOptions& options);
-  Result<void, Problem> plan_parents(Work& work);
+  Result<void, Problem> plan(Reconciliation& work, const StoredEntity& stored, const ReconcileOptions& options);
+  Result<void, Problem> plan_parents(Reconciliation& work);
   // The most rows that plan_parents() adds to the plan.
-  static std::size_t rows_of_parents(const Work& work);
-  // The changes from what lies in the table to these attributes; null: the entity is removed.  False: there are none.
-  Result<bool, Problem> plan_change(Work& work, const StoredEntity& stored, const value::Item* to,
+  static std::size_t rows_of_parents(const Reconciliation& work);
+  // Plans the changes from the stored entity to these attributes; null: the entity is removed.  False: there are none.
+  Result<bool, Problem> plan_change(Reconciliation& work, const StoredEntity& stored, const value::Item* to,
                                     const ReconcileOptions& options);
-  Result<Work, Problem> begin_work();
-  bool plan_main_row(Work& work, const StoredEntity& stored, const value::Item& to);
-  Result<bool, Problem> plan_move(Work& work, const StoredEntity& stored, const RowEffect& to);
+  Result<Reconciliation, Problem> begin_reconciliation();
+  bool plan_main_row(Reconciliation& work, const StoredEntity& stored, const value::Item& to);
+  Result<bool, Problem> plan_move(Reconciliation& work, const StoredEntity& stored, const RowEffect& to);
   // All rows but the main one.  Reservations that stay are examined only when thorough.
-  Result<bool, Problem> plan_rows(Work& work, const model::Entity& entity, const std::vector<RowEffect>& rows,
+  Result<bool, Problem> plan_rows(Reconciliation& work, const model::Entity& entity, const std::vector<RowEffect>& rows,
                                   bool thorough);
-  // What the parents of an entity count differently when it changes.  False: nothing.
-  Result<bool, Problem> plan_counters(Work& work, const model::Entity& entity, const value::Item& from,
-                                      const value::Item* to, unsigned depth = 0);
-  Result<void, Problem> adjust_counters(Work& work, const ParentEffect& effect, unsigned depth);
+  // Plans the changes of the parents' counters when an entity changes.  False: there are none.
+  Result<bool, Problem> plan_counters(Reconciliation& work, const model::Entity& entity, const value::Item& from,
+                                      const value::Item* to);
+  Result<std::optional<ChangedParent>, Problem> adjust_counters(Reconciliation& work, const ParentEffect& effect);
   // The plan requires every attribute that something is computed from to be unchanged.
-  void require_unchanged(Work& work, const StoredEntity& stored);
+  void require_unchanged(Reconciliation& work, const StoredEntity& stored);
 
   struct Collection {
     std::map<std::string, value::Number> totals;  // by counter; of a last number, the greatest that a child has
     std::set<std::string> unknown;                // counters of children that no index finds; the checker warns of them
-    std::size_t fingerprint = 0;                  // of every child and what it adds
+    std::size_t fingerprint = 0;                  // of every child and its amounts
   };
   Result<Collection, Problem> collect(const StoredEntity& parent);
 

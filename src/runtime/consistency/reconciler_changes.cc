@@ -1,4 +1,4 @@
-// Plans the writes that bring an entity from what lies in the table to what the rules say.
+// Plans the writes that make the stored rows of an entity follow the rules.
 #include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/requirements.h"
@@ -25,7 +25,7 @@ RowFinding::Kind kind_of_attribute(const Entity& entity, std::string_view name) 
   return RowFinding::Kind::Orphan;  // other attributes change only when a parent that is gone clears them
 }
 
-// What is wrong with a record or a reservation.
+// The finding about a record or a reservation.
 RowFinding finding_of(const Entity& entity, const RowEffect& row, const std::optional<Item>& found) {
   const bool is_record = row.record != nullptr;
   const auto show = [&](const std::optional<Item>& content) {
@@ -50,7 +50,7 @@ void write_change(WritePlan& plan, const Item& key, const AttributeChange& chang
 
 }  // namespace
 
-Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& stored, const Item* to,
+Result<bool, Problem> Reconciler::plan_change(Reconciliation& work, const StoredEntity& stored, const Item* to,
                                               const ReconcileOptions& options) {
   const auto& entity = *stored.entity;
   auto effects =
@@ -84,7 +84,7 @@ Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& st
   return changes;
 }
 
-bool Reconciler::plan_main_row(Work& work, const StoredEntity& stored, const Item& to) {
+bool Reconciler::plan_main_row(Reconciliation& work, const StoredEntity& stored, const Item& to) {
   bool changes = false;
   for (const auto& change : differences(stored.row, to)) {
     const bool known = work.rules().of(*stored.entity).known.contains(change.name);
@@ -101,7 +101,7 @@ bool Reconciler::plan_main_row(Work& work, const StoredEntity& stored, const Ite
   return changes;
 }
 
-Result<bool, Problem> Reconciler::plan_move(Work& work, const StoredEntity& stored, const RowEffect& to) {
+Result<bool, Problem> Reconciler::plan_move(Reconciliation& work, const StoredEntity& stored, const RowEffect& to) {
   RowFinding finding{.kind = RowFinding::Kind::Key,
                      .entity = stored.entity->name,
                      .key = stored.key,
@@ -125,8 +125,8 @@ Result<bool, Problem> Reconciler::plan_move(Work& work, const StoredEntity& stor
   return true;
 }
 
-Result<bool, Problem> Reconciler::plan_rows(Work& work, const Entity& entity, const std::vector<RowEffect>& rows,
-                                            bool thorough) {
+Result<bool, Problem> Reconciler::plan_rows(Reconciliation& work, const Entity& entity,
+                                            const std::vector<RowEffect>& rows, bool thorough) {
   std::vector<const RowEffect*> examined;
   std::vector<Item> keys;
   for (const auto& row : rows) {
@@ -162,10 +162,11 @@ Result<bool, Problem> Reconciler::plan_rows(Work& work, const Entity& entity, co
   return changes;
 }
 
-void Reconciler::require_unchanged(Work& work, const StoredEntity& stored) {
+void Reconciler::require_unchanged(Reconciliation& work, const StoredEntity& stored) {
+  const auto& rules = work.rules().of(*stored.entity);
   work.plan.require(stored.key, row_exists());
-  for (const auto& name : work.rules().of(*stored.entity).inputs) {
-    work.plan.require(stored.key, attribute_is(name, stored.row.find(name)));
+  for (auto& requirement : requirements_of(rules.inputs, stored.row)) {
+    work.plan.require(stored.key, std::move(requirement));
   }
 }
 

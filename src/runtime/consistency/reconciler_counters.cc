@@ -1,5 +1,5 @@
-// Counts, sums and last numbers: what a change of an entity adds to those of its parents, and what they are when all
-// children are counted.
+// Counts, sums and last numbers: how a change of an entity adjusts its parents' counters, and how all children are
+// counted.
 #include <algorithm>
 
 #include "stator/runtime/consistency/reconciler.h"
@@ -16,24 +16,25 @@ constexpr unsigned kPatientAttempts = 2;  // to see two collections of children 
 
 }  // namespace
 
-Result<bool, Problem> Reconciler::plan_counters(Work& work, const model::Entity& entity, const Item& from,
-                                                const Item* to, unsigned depth) {
-  const auto effects = TRY(checked(effects_on_parents(work.rules(), entity, &from, to)));
+Result<bool, Problem> Reconciler::plan_counters(Reconciliation& work, const model::Entity& entity, const Item& from,
+                                                const Item* to) {
   bool changes = false;
-  for (const auto& effect : effects) {
-    if (effect.counters.empty()) continue;
-    TRY(adjust_counters(work, effect, depth));
+  const auto change = [&](const ParentEffect& effect) -> Result<std::optional<ChangedParent>, Problem> {
+    if (effect.counters.empty()) return std::optional<ChangedParent>();
     changes = true;
-  }
+    return adjust_counters(work, effect);
+  };
+  TRY(climb(work.rules(), entity, &from, to, change));
   return changes;
 }
 
-Result<void, Problem> Reconciler::adjust_counters(Work& work, const ParentEffect& effect, unsigned depth) {
+Result<std::optional<ChangedParent>, Problem> Reconciler::adjust_counters(Reconciliation& work,
+                                                                          const ParentEffect& effect) {
   const auto& entity = *effect.rules->parent;
   const auto parent = TRY(entity_at(work, entity, effect.key));
   if (!parent) {
     work.plan.require(effect.key, entity_absent(model_.table, entity, *TRY(row(work, effect.key))));
-    return {};
+    return std::optional<ChangedParent>();
   }
   work.plan.require(effect.key, row_exists());
   std::vector<CounterChange> computed;
@@ -43,19 +44,17 @@ Result<void, Problem> Reconciler::adjust_counters(Work& work, const ParentEffect
     else
       computed.push_back(change);
   }
-  if (computed.empty()) return {};
-  if (depth == kMaxCounterDepth) return counters_too_deep(entity);
-  const auto [known, is_new] =
-      work.parents.try_emplace(key_text(effect.key), Work::Parent{.stored = *parent, .attributes = parent->attributes});
+  if (computed.empty()) return std::optional<ChangedParent>();
+  const auto [known, is_new] = work.parents.try_emplace(
+      key_text(effect.key), Reconciliation::Parent{.stored = *parent, .attributes = parent->attributes});
   auto& attributes = known->second.attributes;
-  const auto before = attributes;
+  auto before = attributes;
   TRY(checked(add_to_counters(computed, attributes)));
   TRY(checked(derive_attributes(entity, &before, attributes)));
-  TRY(plan_counters(work, entity, before, &attributes, depth + 1));
-  return {};
+  return std::optional(ChangedParent{.from = std::move(before), .to = &attributes});
 }
 
-Result<void, Problem> Reconciler::plan_parents(Work& work) {
+Result<void, Problem> Reconciler::plan_parents(Reconciliation& work) {
   ReconcileOptions options;
   options.parents = ReconcileOptions::Parents::Ignored;  // adjust_counters() has been further up already
   const auto findings = work.findings.size();
@@ -64,7 +63,7 @@ Result<void, Problem> Reconciler::plan_parents(Work& work) {
   return {};
 }
 
-std::size_t Reconciler::rows_of_parents(const Work& work) {
+std::size_t Reconciler::rows_of_parents(const Reconciliation& work) {
   std::size_t rows = 0;  // beside main rows: a row or a reservation can leave one place and come to another
   for (const auto& [key, parent] : work.parents) {
     rows += 2 * (parent.stored.entity->records.size() - 1 + parent.stored.entity->uniques.size());
@@ -153,7 +152,7 @@ Result<std::vector<RowFinding>, Problem> Reconciler::recount(const StoredEntity&
       continue;
     }
     if (!repair) return findings;
-    auto work = TRY(begin_work());
+    auto work = TRY(begin_reconciliation());
     TRY(checked(derive_attributes(*stored.entity, &current->attributes, attributes)));
     for (const auto* counter : counters) {
       work.plan.require(stored.key, attribute_is(counter->name, current->row.find(counter->name)));

@@ -20,7 +20,8 @@
 
 namespace stator::runtime {
 
-// A shard whose lease is ours, and how far it was read.  Used by one worker at a time, except for `read_to_ms`.
+// A shard with a lease of ours, and the position up to which it was read.  Used by one worker at a time, except for
+// `read_to_ms`.
 struct LeasedShard {
   LeasedShard(std::string of_stream, const ShardProgress& progress)
       : stream(std::move(of_stream)),
@@ -57,7 +58,7 @@ class ShardLeases {
   // Table and clock outlive it.  `lease`: how long a lease lasts.
   ShardLeases(ConsistencyTable& table, const Clock& clock, std::string owner, std::chrono::milliseconds lease);
 
-  // Takes what is free among the known shards: never a child before its parent was read to its end.
+  // Takes free shards among the known ones: never a child before its parent was read to its end.
   Result<void, Problem> take(const std::vector<ShardProgress>& known, const std::string& stream);
   Result<void, Problem> renew();
   // So that others need not wait until the leases have run out.
@@ -71,7 +72,7 @@ class ShardLeases {
   ShardPtr next(std::chrono::milliseconds poll, const std::stop_token& stop);
   // The worker is done with it; it is due again after the pause.
   void put_back(const LeasedShard& shard, std::chrono::milliseconds pause);
-  // What waits in a shard.  False when its lease is no longer ours.
+  // Notes the changes that wait in a shard.  False when its lease is no longer ours.
   bool note_waiting(const LeasedShard& shard, std::uint64_t count, WallTime oldest);
 
   bool holds(const std::string& id) const;

@@ -17,7 +17,7 @@
 
 namespace stator::runtime {
 
-// Reads a shard page by page, and propagates every change in it to what depends on it.
+// Reads a shard page by page, and propagates every change in it to the rows that depend on it.
 //
 // A change is checkpointed after it was propagated.  One that fails again and again is parked, and the others go on.
 // Thread-safe, but each shard has one worker at a time.
@@ -31,7 +31,7 @@ class ShardWorker {
     unsigned attempts = 6;                 // before a change is parked
     std::chrono::milliseconds first_wait;  // after the first failure; it doubles, up to kLongestWait
   };
-  // What it works with; all outlive it.
+  // The parts that it works with; all outlive it.
   struct Dependencies {
     const Clock& clock;
     ConsistencyTable& table;
@@ -42,7 +42,7 @@ class ShardWorker {
   };
   ShardWorker(const Dependencies& uses, Options options) : uses_(uses), options_(std::move(options)) {}
 
-  // What came of one page.
+  // The result of one page.
   struct Progress {
     bool more = false;    // there were changes, or there may be some at once
     bool ended = false;   // the shard was read to its end: its children can be read

@@ -49,7 +49,7 @@ Result<bool, Problem> TableVerification::run(const std::optional<StreamProgress>
     asked_ = false;
     if (!status_.since) status_.since = clock_.now();
   }
-  // Changes that nobody has propagated yet are no news when they are found.
+  // Differences because of changes that still wait in the stream are not reported.
   const auto changes = TRY(PendingChanges::read_all(reconciler_, stream));
   // Positions first: what changes while the table is walked is read afterwards.
   TRY(take_positions(stream));

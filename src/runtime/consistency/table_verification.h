@@ -27,8 +27,8 @@ class TableVerification {
   void ask();
   bool is_asked() const;
 
-  // Takes the stream's positions, and verifies.  Early back when it is stopped.
-  // Nobody reads shards meanwhile.  `seen`: the stream's row as it was read.  False when another manager does it.
+  // Takes the stream's positions, and verifies.  Returns early when it is stopped. No manager reads shards meanwhile.
+  // `seen`: the stream's row as it was read.  False when another manager does it.
   Result<bool, Problem> run(const std::optional<StreamProgress>& seen, const std::string& stream,
                             const std::stop_token& stop);
 

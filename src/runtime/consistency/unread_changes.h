@@ -10,7 +10,8 @@
 
 namespace stator::runtime {
 
-// What waits in shards that this manager does not read: those of others, who may be dead, or all while it is held.
+// The changes that wait in shards which this manager does not read: shards of other managers, which may have died, and
+// all shards while this manager is held.
 // Thread-safe.
 class UnreadChanges {
  public:
@@ -18,7 +19,8 @@ class UnreadChanges {
   UnreadChanges(ConsistencyTable& table, StreamReader& reader, const ShardLeases& leases)
       : table_(table), reader_(reader), leases_(leases) {}
 
-  // Reads without leases: nothing is propagated, and others may look as well.  `all`: those of our shards, too.
+  // Reads without leases: nothing is propagated, and other managers may do the same.  `all`: the changes of our shards,
+  // too.
   Result<void, Problem> count(const std::string& stream, bool all);
 
   // As they were counted last.

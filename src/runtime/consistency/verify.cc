@@ -14,10 +14,9 @@ namespace {
 using model::Entity;
 using value::Item;
 
-constexpr unsigned kPageRows = 200;
 constexpr std::string_view kReservationType = "unique";
 
-// Whose reservation a row is: its `Of` holds the owner's key as JSON.
+// The key of a reservation's owner: its `Of` holds the key as JSON.
 std::optional<Item> owner_of(const Item& reservation) {
   const auto* content = reservation.find(kReservationOwner);
   const auto* text = content != nullptr ? content->as_string() : nullptr;
@@ -30,22 +29,11 @@ class Verification {
   Verification(Reconciler& reconciler, const VerifyOptions& options) : reconciler_(reconciler), options_(options) {}
 
   Result<VerifyResult, Problem> run() {
-    ScanRequest request;
-    auto& start = request.page.start;
-    request.page.table = model().table.name;
-    request.page.consistent = true;
-    request.page.limit = kPageRows;
-    start = options_.start;
-    do {
-      auto page = TRY(reconciler_.dynamo().scan(request));
-      for (const auto& row : page.items) {
-        TRY(look_at_unless_busy(row));
-      }
-      start = std::move(page.last_key);
-      const auto last = start ? *start : Item();
-      if (options_.progress && !options_.progress(last, result_.rows)) return result_;
-    } while (start);
-    result_.complete = true;
+    const auto look = [&](const Item& row) { return look_at_unless_busy(row); };
+    const auto tell = [&](std::uint64_t, const Item& last) {
+      return !options_.progress || options_.progress(last, result_.rows);
+    };
+    result_.complete = TRY(reconciler_.dynamo().scan(model().table.name, options_.start, look, tell));
     return result_;
   }
 
@@ -74,7 +62,7 @@ class Verification {
     return {};
   }
 
-  // What the rules give cannot be stored: a key that is too long, a sum of too many digits.
+  // The values that the rules give cannot be stored: a key is too long, or a sum has too many digits.
   void tell_impossible(const Item& row, const Item& key, const std::string& problem) {
     const auto [entity, record] = reconciler_.type_of(row);
     tell({{.kind = RowFinding::Kind::Key,
@@ -88,12 +76,9 @@ class Verification {
   }
 
   Result<void, Problem> look_at(const Item& row) {
-    const auto* content = row.find(model().table.type_attribute);
-    const auto* type = content != nullptr ? content->as_string() : nullptr;
-    if (type == nullptr) return {};  // of another model that shares the table
-    if (*type == kReservationType) return look_at_reservation(row);
+    if (row.text(model().table.type_attribute) == kReservationType) return look_at_reservation(row);
     const auto [entity, record] = reconciler_.type_of(row);
-    if (entity == nullptr) return {};
+    if (entity == nullptr) return {};  // of another model that shares the table
     if (record != &entity->main()) return look_at_record(row, *entity, *record);
     return look_at_entity(*reconciler_.entity_of(row));
   }

@@ -25,7 +25,8 @@ struct VerifyOptions {
   ReconcileOptions::Parents parents = ReconcileOptions::Parents::Enforced;
   bool count = true;                                          // counters, too, where parents are not ignored
   const std::set<const model::Attribute*>* unkept = nullptr;  // see Reconciler::recount
-  // What a migration changes in the attributes first, and where it looks for parents; see ReconcileOptions.
+  // For migrations: changes to the attributes before the comparison, and another place of parents; see
+  // ReconcileOptions.
   decltype(ReconcileOptions::adapt) adapt;
   decltype(ReconcileOptions::former_place) former_place;
   // Differences that follow from these changes are pending, not findings; null: none are.  A repair writes them, too.
@@ -48,18 +49,18 @@ struct VerifyResult {
   bool complete = false;  // false: stopped by `progress`
 };
 
-// Walks the whole table and compares every row with what the model's rules say: copies, derived attributes, keys, types
-// and TTLs, the other records of an entity, reservations, counters and sums, and rows whose parent is gone.
+// Walks the whole table and compares every row with the model's rules: copies, derived attributes, keys, types and
+// TTLs, the other records of an entity, reservations, counters and sums, and rows of deleted parents.
 //
 // It looks at one row at a time, so it takes no more memory for a large table than for a small one: an entity's parents
 // and other rows are read by key, its children, where it counts them, by the query that finds them.  Writes may go on.
-// Every finding was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it
-// was computed from.  A copy whose source has just changed is a finding until the consistency manager has propagated
+// Every finding was seen twice, the second time in rows that were read consistently; a repair requires that these rows
+// have not changed.  A copy whose source has just changed is a finding until the consistency manager has propagated
 // that change, or pending if `changes` has it.
 Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions& options);
-// Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: a row that was put right can be
-// what others copy, and those may lie before it.  Findings and repairs are those of all passes, but what cannot be
-// repaired is told once.  `complete` is false when the last pass still repaired something.
+// Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: the rows that copy a repaired row
+// may come before it in the table.  Findings and repairs are those of all passes, but a finding that cannot be repaired
+// is reported once.  `complete` is false when the last pass still repaired something.
 Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOptions options);
 inline constexpr unsigned kRepairPasses = 10;
 // The same as verify for the row at one key, if there is one.

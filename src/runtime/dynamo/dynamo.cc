@@ -6,6 +6,7 @@
 
 #include "stator/base/assert.h"
 #include "stator/client/call.h"
+#include "stator/expr/build.h"
 #include "stator/runtime/dynamo/fault_problem.h"
 
 namespace stator::runtime {
@@ -16,7 +17,7 @@ constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may br
 
 // ---------------------------------------------------------------------------------------------------- items of answers
 
-// The attributes of what an answer holds.
+// The attributes of the items in an answer.
 template <typename Held>
 auto taken(Held held, std::string_view operation)
     -> Result<std::remove_reference_t<decltype(*std::move(held).take())>, Problem> {
@@ -116,9 +117,9 @@ api::IndexDefinition definition_of(const model::TableDesign& table, const model:
       .name = index.name,
       .keys = key_elements(index.local ? std::vector{table.partition} : index.partition, index.sort)};
   switch (index.projection) {
-    case model::Projection::All: definition.projection.kind = api::ProjectionKind::All; break;
-    case model::Projection::KeysOnly: definition.projection.kind = api::ProjectionKind::KeysOnly; break;
-    case model::Projection::Include:
+    case model::ProjectionKind::All: definition.projection.kind = api::ProjectionKind::All; break;
+    case model::ProjectionKind::KeysOnly: definition.projection.kind = api::ProjectionKind::KeysOnly; break;
+    case model::ProjectionKind::Include:
       definition.projection = {.kind = api::ProjectionKind::Include, .attributes = index.included};
       break;
   }
@@ -178,8 +179,8 @@ model::IndexDesign design_of(const api::IndexDescription& description, bool loca
   auto keys = designs_of(description.keys, definitions);
   index.partition = std::move(keys.partition);
   index.sort = std::move(keys.sort);
-  if (description.projection.kind == api::ProjectionKind::KeysOnly) index.projection = model::Projection::KeysOnly;
-  if (description.projection.kind == api::ProjectionKind::Include) index.projection = model::Projection::Include;
+  if (description.projection.kind == api::ProjectionKind::KeysOnly) index.projection = model::ProjectionKind::KeysOnly;
+  if (description.projection.kind == api::ProjectionKind::Include) index.projection = model::ProjectionKind::Include;
   index.included = description.projection.attributes.value_or(std::vector<std::string>());
   return index;
 }
@@ -278,7 +279,36 @@ Result<ItemPage, Problem> Dynamo::query(QueryRequest request) {
   return page_from(TRY(ask(std::move(request))), "Query");
 }
 
-Result<ItemPage, Problem> Dynamo::scan(ScanRequest request) { return page_from(TRY(ask(std::move(request))), "Scan"); }
+QueryRequest partition_query(const model::TableDesign& table, const model::IndexDesign* index,
+                             const value::Item& partition, unsigned limit) {
+  QueryRequest request;
+  request.page.table = table.name;
+  if (index != nullptr) request.page.index = index->name;
+  request.page.consistent = index == nullptr || index->local;
+  request.page.limit = limit;
+  for (const auto& [name, content] : partition) request.condition.terms.push_back(expr::key_equals(name, content));
+  return request;
+}
+
+Result<bool, Problem> Dynamo::scan(std::string_view table, const std::optional<value::Item>& start,
+                                   const std::function<Result<void, Problem>(const value::Item& row)>& look_at,
+                                   const std::function<bool(std::uint64_t rows, const value::Item& last)>& after_page) {
+  constexpr unsigned kPageRows = 200;
+  ScanRequest request;
+  request.page.table = table;
+  request.page.consistent = true;
+  request.page.limit = kPageRows;
+  request.page.start = start;
+  std::uint64_t rows = 0;
+  do {
+    auto page = TRY(page_from(TRY(ask(request)), "Scan"));
+    for (const auto& row : page.items) TRY(look_at(row));
+    rows += page.items.size();
+    request.page.start = std::move(page.last_key);
+    if (!after_page(rows, request.page.start ? *request.page.start : value::Item())) return false;
+  } while (request.page.start);
+  return true;
+}
 
 Result<RowWriteOutcome, Problem> Dynamo::write(RowWrite write) {
   auto answer = client::run_and_wait(client_, request_of(std::move(write)));

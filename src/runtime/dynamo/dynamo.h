@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,7 @@ struct Refusal {
   std::optional<value::Item> item;  // Condition: the item as it is, when there is one
 };
 
-// What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per
-// write.
+// The outcome of a write or a transaction.  `refusals` is empty when it was written; otherwise it has one per write.
 struct RowWriteOutcome {
   std::vector<Refusal> refusals;
   bool written() const { return refusals.empty(); }
@@ -42,7 +42,11 @@ struct ItemPage {
   std::optional<value::Item> last_key;  // there is more behind it
 };
 
-// A table as DescribeTable tells it, in the model's words: no types or rules, only what can be compared.
+// For the rows of one partition of the table or an index (null: the table), strongly consistent where that is possible.
+QueryRequest partition_query(const model::TableDesign& table, const model::IndexDesign* index,
+                             const value::Item& partition, unsigned limit);
+
+// A table as DescribeTable tells it, in the model's words: no types or rules, only the parts that can be compared.
 struct TableState {
   std::string arn;
   std::string status;        // "ACTIVE"
@@ -54,8 +58,8 @@ struct TableState {
 // DynamoDB's operations as blocking calls with types.
 //
 // A fault becomes a Problem: throttling is Busy, an endpoint that cannot be reached or failed is Unavailable, an item
-// that is too large is TooLarge, and what the database finds wrong with a request is Invalid.  A condition that does
-// not hold is no problem but an answer.  Thread-safe.
+// that is too large is TooLarge, and a request that the database finds invalid is Invalid.  A false condition is no
+// problem but an answer.  Thread-safe.
 class Dynamo {
  public:
   // All outlive it.
@@ -73,7 +77,11 @@ class Dynamo {
                                                       bool consistent = true,
                                                       const std::vector<std::string>& attributes = {});
   Result<ItemPage, Problem> query(QueryRequest request);
-  Result<ItemPage, Problem> scan(ScanRequest request);
+  // Shows `look_at` all rows of a table, from behind `start` on.  `after_page` hears after each page how many these are
+  // and the key of the last one, which is empty at the end; false stops the scan.  Returns whether it came to the end.
+  Result<bool, Problem> scan(std::string_view table, const std::optional<value::Item>& start,
+                             const std::function<Result<void, Problem>(const value::Item& row)>& look_at,
+                             const std::function<bool(std::uint64_t rows, const value::Item& last)>& after_page);
 
   // One conditional write.  Not for Check.  A refusal tells the item that it found.
   Result<RowWriteOutcome, Problem> write(RowWrite write);
@@ -83,7 +91,7 @@ class Dynamo {
 
   // nullopt: there is no such table.
   Result<std::optional<TableState>, Problem> describe_table(std::string_view table);
-  // Done as well when somebody else has just created it.
+  // Also succeeds when another program has just created the table.
   Result<void, Problem> create_table(const model::TableDesign& table);
   // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's
   // attributes.

@@ -18,7 +18,7 @@
 
 namespace stator::runtime {
 
-// A database whose table has the stream that a test wants: shards that end, vanish and lose their oldest records.
+// A database with a stream that a test controls: shards that end, vanish and lose their oldest records.
 // Everything but the stream is the database's own.  Confined to one thread.
 class FakeStream final : public client::Client {
  public:
@@ -37,7 +37,7 @@ class FakeStream final : public client::Client {
     return shards_.emplace(id, Shard{.id = std::string(id), .parent = std::string(parent), .records = {}})
         .first->second;
   }
-  // What has happened to the table since the last time becomes records of this shard.
+  // Moves the table's changes since the last time into records of this shard.
   void take(Shard& shard, std::string_view table) {
     const auto state = client::ask(client_, api::DescribeTableRequest{.table = std::string(table)});
     const auto& arn = state->table.stream_arn.value();
@@ -58,7 +58,7 @@ class FakeStream final : public client::Client {
     }
   }
   void expire_iterators() { expired_ = true; }
-  // The shards whose records were asked for, in that order.
+  // The shards that were read, in that order.
   const std::vector<std::string>& asked() const { return asked_; }
 
   void run(api::AnyRequest request, api::AnyReplyCallback reply) override {

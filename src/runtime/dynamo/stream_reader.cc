@@ -9,7 +9,7 @@
 namespace stator::runtime {
 namespace {
 
-constexpr std::string_view kExpiry = "dynamodb.amazonaws.com";  // who removes what has expired
+constexpr std::string_view kExpiry = "dynamodb.amazonaws.com";  // the service that deletes expired items
 
 // The kinds of change come in the same order in both.
 static_assert(static_cast<int>(Change::Kind::Remove) == static_cast<int>(api::ChangeKind::Remove));

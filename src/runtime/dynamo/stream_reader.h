@@ -37,7 +37,7 @@ struct StreamShard {
   std::string parent;  // empty when it has none
 };
 
-// A record that cannot be read is among them, as such: those behind it need not wait for it.
+// A record that cannot be read is among them, marked as such, so that later records need not wait for it.
 struct ChangePage {
   std::vector<Change> changes;
   std::optional<std::string> next;  // the iterator to go on with; nullopt: the shard is closed and was read to its end
@@ -46,7 +46,7 @@ struct ChangePage {
 // The Streams API as blocking calls.
 //
 // Two answers are the caller's to act on, and are problems with these codes: kTrimmed, when the position is older than
-// what the stream keeps, and kExpired, when an iterator was not used for too long.  Thread-safe.
+// the stream's oldest record, and kExpired, when an iterator was not used for too long.  Thread-safe.
 class StreamReader {
  public:
   static constexpr std::string_view kTrimmed = "TrimmedDataAccessException";
@@ -59,7 +59,7 @@ class StreamReader {
   // Behind the record of that number, or at the oldest record there is.
   Result<std::string, Problem> iterator(std::string_view stream_arn, std::string_view shard,
                                         const std::optional<std::string>& after);
-  // Behind the newest record: what happens from now on.
+  // The position behind the newest record.
   Result<std::string, Problem> latest(std::string_view stream_arn, std::string_view shard);
   Result<ChangePage, Problem> read(std::string_view iterator);
 

@@ -23,14 +23,14 @@ std::string attributes_text(const std::vector<KeyDesign>& keys) {
 }
 
 std::string projection_text(const IndexDesign& index) {
-  if (index.projection == model::Projection::All) return "all";
-  if (index.projection == model::Projection::KeysOnly) return "keys";
+  if (index.projection == model::ProjectionKind::All) return "all";
+  if (index.projection == model::ProjectionKind::KeysOnly) return "keys";
   auto names = index.included;
   std::sort(names.begin(), names.end());
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-// Collects where a table is not what a model says.
+// Collects the differences between a table and a model.
 class TableComparison {
  public:
   void expect(const std::string& what, std::string_view expected, std::string_view found) {
@@ -97,11 +97,14 @@ Result<void, Problem> Repository::open(const std::stop_token& stop) {
     std::vector<std::string> texts;
     for (const auto& [what, how] : differences) texts.push_back(what + ' ' + how);
     return Problem{ProblemKind::Conflict, "TableDiffers",
-                   fmt::format("table {} is not what the model describes: {}", table.name, fmt::join(texts, "; ")),
+                   fmt::format("table {} differs from the model: {}", table.name, fmt::join(texts, "; ")),
                    std::move(differences)};
   }
-  if (table.ttl_attribute && !ttl) TRY(dynamo.enable_ttl(table.name, *table.ttl_attribute));
-  return {};
+  if (!table.ttl_attribute || ttl) return {};
+  auto enabled = dynamo.enable_ttl(table.name, *table.ttl_attribute);
+  // Another program that opens it now may have been faster.
+  if (!enabled && TRY(dynamo.describe_ttl(table.name)) == table.ttl_attribute) return {};
+  return enabled;
 }
 
 }  // namespace stator::runtime

@@ -39,7 +39,7 @@ bool Requirement::holds(const std::optional<value::Item>& row) const {
     case Kind::Is: return value ? found != nullptr && *found == *value : found == nullptr;
     case Kind::IsNot: return found == nullptr || *found != *value;
     case Kind::AtMostZero: {
-      const auto* number = found == nullptr ? nullptr : found->as_number();
+      const auto* number = row ? row->number(attribute) : nullptr;
       return found == nullptr || (number != nullptr && *number <= value::Number());
     }
   }
@@ -64,10 +64,11 @@ void WritePlan::require(const value::Item& key, Requirement requirement) {
   }
   const auto now = row.state == Touch::State::Put ? std::optional(row.row) : std::nullopt;
   if (requirement.holds(now) || failed_) return;
-  failed_ = requirement.otherwise.value_or(Problem{.kind = ProblemKind::Conflict,
-                                                   .code = "Contradiction",
-                                                   .message = "one action cannot depend on what it changes itself",
-                                                   .details = {}});
+  failed_ = requirement.otherwise.value_or(
+      Problem{.kind = ProblemKind::Conflict,
+              .code = "Contradiction",
+              .message = "an action cannot depend on an attribute that it changes itself",
+              .details = {}});
 }
 
 void WritePlan::put(const value::Item& key, value::Item row) {
@@ -110,8 +111,7 @@ void WritePlan::add(const value::Item& key, const std::string& attribute, const 
     return number;
   };
   if (touched.state == Touch::State::Put) {
-    const auto* now = touched.row.find(attribute);
-    const auto* number = now == nullptr ? nullptr : now->as_number();
+    const auto* number = touched.row.number(attribute);
     touched.row.set(attribute, value::AttributeValue(plus(number == nullptr ? value::Number() : *number)));
   } else if (touched.state == Touch::State::AsStored) {
     auto& sum = touched.additions[attribute];

@@ -14,8 +14,8 @@
 
 namespace stator::runtime {
 
-// What has to be true of a row for a write to go through: something that DynamoDB can be asked, and that can be judged
-// here when it says no and shows the row.
+// A condition on a row that a write depends on.  DynamoDB evaluates it with the write; if DynamoDB refuses the write
+// and returns the row, holds() evaluates it again, to find the condition that was false.
 struct Requirement {
   enum class Kind : std::uint8_t {
     Exists,      // there is a row
@@ -27,7 +27,7 @@ struct Requirement {
   Kind kind = Kind::Exists;
   std::string attribute = {};
   std::optional<value::AttributeValue> value = {};
-  // What to tell when it is not so.  None: what this was planned from has changed; read again and plan again.
+  // The problem to return when the condition is false.  None: a row has changed since it was read; read and plan again.
   std::optional<Problem> otherwise = {};
 
   bool holds(const std::optional<value::Item>& row) const;
@@ -35,11 +35,11 @@ struct Requirement {
 
 // Everything that one user action writes: all or nothing, each row once.
 //
-// Several touches of one row become one write: requirements come together, attributes are set, and numbers added up.
-// What is asked of a row that the plan itself has put or removed is judged on the spot.  Confined to one request.
+// Several changes of one row become one write: requirements are combined, attributes are set, and numbers are added up.
+// A requirement on a row that the plan itself has put or removed is evaluated at once.  Confined to one request.
 class WritePlan {
  public:
-  static constexpr std::size_t kMaxWrites = 100;  // DynamoDB's bound for a transaction
+  static constexpr std::size_t kMaxWrites = model::kMostTransactionRows;
 
   explicit WritePlan(const model::TableDesign& table) : table_(table) {}  // outlives the plan
 
@@ -48,7 +48,7 @@ class WritePlan {
   void require(const value::Item& key, Requirement requirement);
   void put(const value::Item& key, value::Item row);
   void remove(const value::Item& key);
-  // Of a row that is there: add the requirement that says so.
+  // For a row that exists: also add the requirement Exists.
   void set(const value::Item& key, const std::string& attribute, value::AttributeValue value);
   void clear(const value::Item& key, const std::string& attribute);
   void add(const value::Item& key, const std::string& attribute, const value::Number& amount);
@@ -58,9 +58,9 @@ class WritePlan {
     // Nothing was written: a requirement without a problem was false, or others wrote the same rows.
     Stale,
   };
-  // Carries it out: not at all when it changes nothing, as one conditional write where that is all, else as a
-  // transaction. The problem is that of the requirements that do not hold; those of one code tell their details
-  // together.  Once: the rows are handed over.
+  // Writes the plan: nothing when it changes nothing, one conditional write when it has one row, otherwise a
+  // transaction.  If requirements are false, their problem is returned; problems with the same code are joined with all
+  // details.  Can be called once, because the rows are moved out.
   Result<Commit, Problem> commit(Dynamo& dynamo);
 
  private:

@@ -17,8 +17,6 @@ using model::Model;
 using model::Reservation;
 using value::Item;
 
-constexpr unsigned kPageRows = 200;
-
 bool compares_otherwise(const model::Unique& was, const model::Unique& is) {
   return was.attributes == is.attributes && was.within == is.within && was.compared != is.compared;
 }
@@ -39,18 +37,9 @@ class ClashSearch {
   ClashSearch(const Model& from, const Model& to, Dynamo& dynamo) : from_(from), to_(to), dynamo_(dynamo) {}
 
   Result<std::vector<RowFinding>, Problem> run(const std::function<void(std::uint64_t)>& looked_at) {
-    ScanRequest request;
-    request.page.table = to_.table.name;
-    request.page.consistent = true;
-    request.page.limit = kPageRows;
-    std::uint64_t rows = 0;
-    do {
-      auto page = TRY(dynamo_.scan(request));
-      for (const auto& row : page.items) TRY(look_at(row));
-      rows += page.items.size();
-      looked_at(rows);
-      request.page.start = std::move(page.last_key);
-    } while (request.page.start);
+    const auto look = [&](const Item& row) { return look_at(row); };
+    const auto tell = [&](std::uint64_t rows, const Item&) { return looked_at(rows), true; };
+    TRY(dynamo_.scan(to_.table.name, std::nullopt, look, tell));
     return std::move(clashes_);
   }
 

@@ -150,7 +150,8 @@ class Migration {
     return table_.put_row(kHoldRow, announcement.to_row());
   }
 
-  // What an earlier migration has moved stays where it is, and programs that look for it elsewhere are still refused.
+  // Rows that an earlier migration has moved stay in their new places, and programs that look for them elsewhere are
+  // still refused.
   // Rows that have been moved by an earlier run of this one are not on their way: only programs that do not read
   // announcements have put rows into old places since.
   Result<void, Problem> announce_rows() {
@@ -236,7 +237,7 @@ class Migration {
     return postponed_.empty() ? Result<void, Problem>() : contention();
   }
 
-  // A change only tells where to look.  What it means to other rows is looked at once all rows are in their places.
+  // A change only tells where to look.  Its effects on other rows are checked when all rows are in their places.
   Result<void, Problem> rewrite_changed(const std::vector<Change>& changes, ReconcileOptions::Parents parents) {
     std::map<std::string, Item> keys;  // each once: it is the row as it is now that matters
     for (const auto& change : changes) {
@@ -262,7 +263,7 @@ class Migration {
   void collect_former(const Item& row, std::map<std::string, Item>& keys) const {
     const auto former = reconciler_.entity_of(row);
     if (!former) return;
-    // What cannot be computed was not there.
+    // A row that cannot be computed did not exist.
     const auto rows = model::rows_of(to_, *former->entity, former->attributes);
     const auto claims = model::reservations_of(to_, *former->entity, former->attributes);
     if (rows) {

@@ -1,4 +1,4 @@
-// What a migration has to do: the comparison of two models.
+// The steps of a migration: the comparison of two models.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -70,7 +70,7 @@ bool changed_relation(const Entity& from, const Entity& to, std::string_view nam
   return was != from.parents.end() && is != to.parents.end() && describe(*was) != describe(*is);
 }
 
-// What is deleted is not counted.
+// Softly deleted children are not counted.
 std::string describe_deletion(const Entity& entity) { return entity.soft_delete ? entity.soft_delete->attribute : ""; }
 
 // The attributes that are numbered by a last number.
@@ -126,7 +126,7 @@ std::vector<std::string> reasons(const Entity& from, const Entity& to) {
   for (const auto& relation : to.parents) {
     if (changed_relation(from, to, relation.name)) reasons.push_back(fmt::format("relation {}", relation.name));
   }
-  if (describe_deletion(from) != describe_deletion(to)) reasons.emplace_back("what is deleted");
+  if (describe_deletion(from) != describe_deletion(to)) reasons.emplace_back("soft deletion");
   if (!from.versioned && to.versioned) reasons.emplace_back("versions");
   return reasons;
 }
@@ -140,17 +140,17 @@ void compare_values(const Entity& from, const Entity& to, MigrationPlan& plan) {
     const auto* old = from.find_attribute(attribute.name);
     const bool new_here = old == nullptr && !attribute.computed();
     if (old != nullptr && old->type.kind != attribute.type.kind)
-      remark(attribute.name, "is of another type; rows keep what they hold until it is changed");
+      remark(attribute.name, "has another type; rows keep their values until the attribute is changed");
     else if (old != nullptr && attribute.type.lower && !old->type.lower)
-      remark(attribute.name, "is kept in lower case; rows keep what they hold until it is changed");
+      remark(attribute.name, "is kept in lower case; rows keep their values until the attribute is changed");
     const bool needed = attribute.required && !attribute.default_value && !attribute.next;
     if ((new_here || (old != nullptr && !old->required)) && needed)
       remark(attribute.name, "is required; rows without it stay as they are until they are changed");
     if (old == nullptr && attribute.next) {
-      plan.obstacles.push_back(fmt::format(
-          "{}.{} is numbered on from the last one, and rows that are there have no number; add it without next, give "
-          "them their numbers, and then add next",
-          to.name, attribute.name));
+      plan.obstacles.push_back(
+          fmt::format("{}.{} gets the number after the last one, and existing rows have no number; add it without "
+                      "next, give them their numbers, and then add next",
+                      to.name, attribute.name));
     }
   }
 }
@@ -193,7 +193,8 @@ void compare_tables(const model::TableDesign& from, const model::TableDesign& to
   }
 }
 
-// Whose stream has to be made anew: one that nobody asks for any longer is left alone.
+// The stream must be made again if the new model has another one; a stream that the new model does not have is left
+// alone.
 std::optional<MigrationStep> change_stream(const model::TableDesign& from, const model::TableDesign& to) {
   if (to.stream == model::StreamView::None || to.stream == from.stream) return std::nullopt;
   return MigrationStep{

@@ -136,13 +136,13 @@ TEST(Migration, TellsWhatRowsHoldThatTheNewModelWouldNotTake) {
           shelf_with({{"Description: { type: string, max: 100 }", "Description: boolean"},
                       {"Isbn: { type: string,", "Isbn: { type: string, required: true, lower: true,"}})));
   EXPECT_EQ(plan.remarks,
-            (Strings{"LIBRARY.Description is of another type; rows keep what they hold until it is changed",
-                     "BOOK.Isbn is kept in lower case; rows keep what they hold until it is changed",
+            (Strings{"LIBRARY.Description has another type; rows keep their values until the attribute is changed",
+                     "BOOK.Isbn is kept in lower case; rows keep their values until the attribute is changed",
                      "BOOK.Isbn is required; rows without it stay as they are until they are changed"}));
   EXPECT_EQ(steps_to(shelf_with({{"      LentTo: {", "      Place: { next: { in: contents } }\n      LentTo: {"},
                                  {"{Title|sortable}##{ItemId}", "{Place:05}##{ItemId}"}}))
                 .back(),
-            "not possible: BOOK.Place is numbered on from the last one, and rows that are there have no number; add it "
+            "not possible: BOOK.Place gets the number after the last one, and existing rows have no number; add it "
             "without next, give them their numbers, and then add next");
 }
 
@@ -334,7 +334,7 @@ class OldProgram {
       : shelf_(shelf),
         library_(only_library(shelf)),
         client_(shelf.world.client(), [this](std::string_view operation, auto) {
-          // What comes behind the last look at the stream comes too late.
+          // Changes after the last look at the stream would come too late.
           const bool in_time = operation != "DeleteItem" && operation != "PutItem";
           if (in_time && ++calls_ % 100 == 0) act();
           return FailingClient::Fate::Done;
@@ -342,7 +342,7 @@ class OldProgram {
 
   client::Client& client() { return client_; }
   std::size_t made() const { return titles_.size(); }
-  // What the books are called that it was told are there.
+  // The names of the books that the program knows to exist.
   const std::map<std::string, std::string>& titles() const { return titles_; }
 
  private:

@@ -33,7 +33,7 @@ inline std::string shelf_with(const std::vector<std::pair<std::string, std::stri
   return yaml;
 }
 
-// What is wrong by the rules of that model.
+// The findings by the rules of that model.
 inline Strings findings_by(const model::Model& to, Shelf& shelf) {
   Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   Strings found;
@@ -45,7 +45,7 @@ inline Strings findings_by(const model::Model& to, Shelf& shelf) {
   return found;
 }
 
-// Migrates, and what is wrong by the new model's rules afterwards.
+// Migrates, and returns the findings by the new model's rules afterwards.
 inline Strings migrate_to(Shelf& shelf, const model::Model& to) {
   const auto plan = plan_migration(shelf.world.model(), to);
   const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());

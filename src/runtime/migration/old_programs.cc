@@ -74,7 +74,7 @@ bool is_any_key(const TableDesign& table, const std::string& name) {
 }
 
 // Whether every key that the rule makes begins as the condition wants it, whatever the values are.
-bool meets(const KeyRule& rule, const model::KeyCondition& condition) {
+bool meets(const KeyRule& rule, const model::PatternCondition& condition) {
   if (condition.comparison != model::Comparison::BeginsWith) return false;
   const auto& prefix = condition.operands.front().text();
   return std::all_of(rule.alternatives.begin(), rule.alternatives.end(),
@@ -104,7 +104,7 @@ struct Seen {
   std::string why;  // of the key that changes
 };
 
-// What a pattern of the old model sees of the rows of a record in their new form.
+// How a pattern of the old model sees the rows of a record in their new form.
 Seen sight_of(const Model& from, const model::Pattern& pattern, const Entity& entity, const Record& was,
               const Record& is) {
   if (was.type != is.type) {
@@ -209,8 +209,8 @@ std::string with_type(const KeyDesign& key, const std::string& name) {
 }
 
 std::string projection_of(const IndexDesign& index) {
-  if (index.projection == model::Projection::All) return "all";
-  if (index.projection == model::Projection::KeysOnly) return "keys";
+  if (index.projection == model::ProjectionKind::All) return "all";
+  if (index.projection == model::ProjectionKind::KeysOnly) return "keys";
   return fmt::format("[{}]", fmt::join(index.included, ", "));
 }
 
@@ -416,7 +416,7 @@ class KeySearch {
     if (rule != nullptr) record.rules.keys.push_back(*rule);
   }
 
-  // What stands in the way of computing an attribute as the new model does; nullopt: nothing.
+  // The obstacle to computing an attribute as the new model does; nullopt: none.
   std::optional<std::string> look_at(const std::string& path, std::set<std::string>& seen) {
     const auto name = path.substr(0, path.find_first_of(".["));
     if (!seen.insert(name).second) return std::nullopt;

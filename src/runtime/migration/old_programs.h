@@ -6,21 +6,21 @@
 #include "stator/model/model.h"
 #include "stator/runtime/rules/rules.h"
 
-// What a migration means to programs that still run with the old model, and to those of the new model beside them.
+// Effects of a migration on programs that still run with the old model, and on programs of the new model beside them.
 namespace stator::runtime {
 
-// What no longer finds all rows while programs of both models run.
+// A pattern or an entity that does not find all rows while programs of both models run.
 struct Blindness {
   std::string name;  // of a pattern, or of an entity that is not found by its own key
-  std::string text;  // for people: what does not find what, and why
+  std::string text;  // for people: the rows that are not found, and why
 };
 
 // Patterns of the old model that do not find rows in their new form, and entities whose rows move.
 std::vector<Blindness> blind_old_programs(const model::Model& from, const model::Model& to);
 // Lists of the old model that find every row, in another order.
 std::vector<std::string> reordered_patterns(const model::Model& from, const model::Model& to);
-// What to write into the new model so that the patterns above go on seeing, as YAML with comments; empty: nothing is
-// to be written.
+// Lines for the new model, as YAML with comments, with which the patterns of blind_old_programs() still find all rows.
+// Empty: no lines are needed.
 std::string way_to_keep_seeing(const model::Model& from, const model::Model& to);
 
 // The keys of new indexes that programs of the old model can write, and the patterns of the new model that do not find

@@ -108,7 +108,7 @@ TEST(OldPrograms, LetsProgramsOfTheOldModelWriteTheKeysOfANewIndex) {
   EXPECT_EQ(values_of(shelf, "BOOK", "GSI2SK"), (Strings{"\"classics#000007\"", "\"classics#000400\""}));
   EXPECT_EQ(findings_by(to, shelf), Strings());
 
-  // What its manager copies is in the key as well.
+  // A copy that the manager writes is in the key as well.
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Old ones")}}), shelf.alice).ok());
   shelf.let_leases_run_out();
   shelf.propagate_all();
@@ -262,7 +262,8 @@ TEST(OldPrograms, WritesNothingThatWasPlannedBeforeTheAnnouncement) {
       let_programs_notice(shelf);
     }
     TRY(transaction.create(shelf.world.entity("BOOK"),
-                           Shelf::both(home, {{"OwnerId", text("alice")}, {"Title", text("Emma")}}), Source::Model));
+                           Shelf::both(home, {{"OwnerId", text("alice")}, {"Title", text("Emma")}}),
+                           ValueSource::Model));
     return {};
   });
   EXPECT_EQ(told(written), "503 Moved");

@@ -17,8 +17,6 @@ using model::Model;
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kScanPageRows = 200;
-
 // -1: `a` was changed before `b`; 1: after it; 0: that cannot be told.
 int compare_ages(const AttributeValue* a, const AttributeValue* b) {
   if (a == nullptr || b == nullptr || a->type() != b->type()) return 0;
@@ -42,18 +40,12 @@ class Resolution {
   }
 
   Result<ResolveResult, Problem> run() {
-    ScanRequest request;
-    request.page.table = to_.table.name;
-    request.page.consistent = true;
-    request.page.limit = kScanPageRows;
-    std::uint64_t rows = 0;
-    do {
-      auto page = TRY(dynamo_.scan(request));
-      for (const auto& row : page.items) TRY(look_at(model::primary_key_of(to_.table, row), row));
-      rows += page.items.size();
+    const auto look = [&](const Item& row) { return look_at(model::primary_key_of(to_.table, row), row); };
+    const auto tell = [&](std::uint64_t rows, const Item&) {
       if (options_.progress) options_.progress(rows);
-      request.page.start = std::move(page.last_key);
-    } while (request.page.start);
+      return true;
+    };
+    TRY(dynamo_.scan(to_.table.name, std::nullopt, look, tell));
     return result_;
   }
 
@@ -128,13 +120,13 @@ class Resolution {
     return compare(from_.table.version_attribute, to_.table.version_attribute);
   }
 
-  // What belongs to the entity beside its main row: keys, and the row that is wanted there; none: it goes.
+  // The entity's rows beside its main row: each key with its wanted row; none: it is removed.
   using Beside = std::map<std::string, std::pair<Item, std::optional<Item>>>;
 
   void collect(const Model& model, const StoredEntity& stored, Beside& beside) const {
     const auto* entity = model.find_entity(stored.entity->name);
     if (entity == nullptr) return;
-    // What cannot be computed was not there.
+    // A row that cannot be computed did not exist.
     if (const auto rows = model::rows_of(model, *entity, stored.attributes, stored.key)) {
       for (const auto& row : *rows) beside.try_emplace(key_text(row.key), row.key, std::nullopt);
     }

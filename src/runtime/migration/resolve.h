@@ -27,7 +27,7 @@ struct Double {
   std::string entity;
   value::Item old_row;
   value::Item new_row;
-  std::optional<Kept> kept;  // Old or New; nullopt: nobody has decided it
+  std::optional<Kept> kept;  // Old or New; nullopt: not decided
   std::string why;           // it is not decided; empty when it is
   bool done = false;         // it was written
 };
@@ -35,7 +35,7 @@ struct Double {
 struct ResolveOptions {
   std::optional<Kept> keep;    // nullopt: doubles are only told
   std::set<std::string> rows;  // key texts of old rows: only these are decided; empty: all
-  bool write = false;          // false: it is only told what would be done
+  bool write = false;          // false: it only reports the intended writes
   std::function<void(const Double&)> report;
   std::function<void(std::uint64_t rows)> progress;  // after each page
 };

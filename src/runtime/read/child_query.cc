@@ -11,17 +11,11 @@ using value::Item;
 // Whole rows, also others than children.
 Result<ItemPage, Problem> query(Dynamo& dynamo, const model::TableDesign& table, const model::ChildPlan& plan,
                                 unsigned limit, const std::optional<Item>& start) {
-  QueryRequest request;
-  request.page.table = table.name;
-  if (plan.index != nullptr) request.page.index = plan.index->name;
-  request.page.consistent = plan.index == nullptr || plan.index->local;
-  request.page.limit = limit;
+  auto request = partition_query(table, plan.index, plan.partition, limit);
   request.page.start = start;
-  auto& terms = request.condition.terms;
-  for (const auto& [name, content] : plan.partition) terms.push_back(expr::key_equals(name, content));
   if (!plan.sort_prefix.empty()) {
     const auto& sort = plan.index != nullptr ? plan.index->sort.front().name : table.sort->name;
-    terms.push_back(expr::key_begins_with(sort, AttributeValue::string(plan.sort_prefix)));
+    request.condition.terms.push_back(expr::key_begins_with(sort, AttributeValue::string(plan.sort_prefix)));
   }
   auto found = TRY(dynamo.query(std::move(request)));
   if (plan.index != nullptr) {

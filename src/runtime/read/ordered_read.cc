@@ -34,7 +34,7 @@ Result<OrderedRead, Problem> OrderedRead::begin(Dynamo& dynamo, const model::Tab
                                                 const model::IndexDesign* index, std::vector<QueryRequest> requests,
                                                 const std::optional<PageEnd>& start, Accept accept) {
   if (start && (start->keys.size() != requests.size() || start->done.size() != requests.size())) {
-    return invalid("this is not where a page of this list ended");
+    return invalid("this is not the end of a page of this list");
   }
   OrderedRead read(dynamo, table, index, std::move(accept));
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -65,8 +65,8 @@ Result<OrderedRead::Rows, Problem> OrderedRead::read(unsigned limit) {
     auto* shard = next_shard();
     if (shard == nullptr) return result;
     if (result.rows.size() == limit) break;
-    shard->last = position_of(shard->rows.front());
-    result.rows.push_back(std::move(shard->rows.front()));
+    shard->last = std::move(shard->rows.front().position);
+    result.rows.push_back(std::move(shard->rows.front().accepted));
     shard->rows.pop_front();
   }
   result.next = end();
@@ -83,7 +83,9 @@ Result<bool, Problem> OrderedRead::fill(Shard& shard, unsigned missing) {
     shard.request.page.limit = std::min(std::max(share, 2U) * factor, kMostAtOnce);
     auto page = TRY(dynamo_.query(shard.request));
     for (auto& row : page.items) {
-      if (TRY(accept_(row))) shard.rows.push_back(std::move(row));
+      auto position = position_of(row);
+      auto accepted = TRY(accept_(std::move(row)));
+      if (accepted) shard.rows.push_back({std::move(position), *std::move(accepted)});
     }
     shard.ended = !page.last_key;
     if (!page.last_key) continue;
@@ -104,18 +106,17 @@ OrderedRead::Shard* OrderedRead::next_shard() {
   return next;
 }
 
-bool OrderedRead::before(const Item& a, const Item& b, bool ascending) const {
+bool OrderedRead::before(const Read& a, const Read& b, bool ascending) const {
   const auto sort = table_.key_of(index_).sort;
   for (const auto& key : sort) {
-    const auto* left = a.find(key.name);
-    const auto* right = b.find(key.name);
+    const auto* left = a.position.find(key.name);
+    const auto* right = b.position.find(key.name);
     if (left == nullptr || right == nullptr) continue;
     if (const int order = compare(*left, *right); order != 0) return ascending ? order < 0 : order > 0;
   }
   return false;
 }
 
-// The key that a request would go on from behind this row.
 Item OrderedRead::position_of(const Item& row) const {
   Item position;
   const auto take = [&](const model::KeyDesign& key) {

@@ -19,8 +19,12 @@ namespace stator::runtime {
 // request.
 class OrderedRead {
  public:
-  // Whether a row is part of the answer.
-  using Accept = std::function<Result<bool, Problem>(const value::Item& row)>;
+  struct Accepted {
+    const model::Entity* entity;
+    value::Item attributes;
+  };
+  // Converts a row for the answer; nothing if it is no part of the answer.
+  using Accept = std::function<Result<std::optional<Accepted>, Problem>(value::Item row)>;
 
   // `requests` differ in their partition only.  `index` is null for the table.  Problems: Invalid, when `start` is not
   // the end of a page of as many shards.
@@ -30,16 +34,20 @@ class OrderedRead {
 
   // Up to `limit` rows, and where to go on, if there is more.  Once.
   struct Rows {
-    std::vector<value::Item> rows;
+    std::vector<Accepted> rows;
     std::optional<PageEnd> next;
   };
   Result<Rows, Problem> read(unsigned limit);
 
  private:
+  struct Read {
+    value::Item position;  // the key that a request would go on from behind this row
+    Accepted accepted;
+  };
   struct Shard {
     QueryRequest request;             // its start is where the next request begins
     std::optional<value::Item> last;  // where the page has come to
-    std::deque<value::Item> rows;     // read, accepted and not taken
+    std::deque<Read> rows;            // read, accepted and not taken
     bool ended = false;               // there is nothing behind `rows`
   };
 
@@ -47,7 +55,7 @@ class OrderedRead {
 
   Result<bool, Problem> fill(Shard& shard, unsigned missing);
   Shard* next_shard();
-  bool before(const value::Item& a, const value::Item& b, bool ascending) const;
+  bool before(const Read& a, const Read& b, bool ascending) const;
   value::Item position_of(const value::Item& row) const;
   std::optional<PageEnd> end() const;
 

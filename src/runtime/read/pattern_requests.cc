@@ -13,8 +13,8 @@ namespace stator::runtime {
 namespace {
 
 using model::Comparison;
-using model::KeyCondition;
 using model::KeyDesign;
+using model::PatternCondition;
 using value::AttributeValue;
 using value::Item;
 
@@ -37,7 +37,7 @@ bool is_greater(const AttributeValue& a, const AttributeValue& b) {
 }
 
 // A range whose bounds are in the wrong order.  DynamoDB refuses it as well, in words that no caller has used.
-Problem wrong_way_round(const KeyCondition& range, const model::Pattern& pattern) {
+Problem wrong_way_round(const PatternCondition& range, const model::Pattern& pattern) {
   const auto low = range.operands[0].attributes(), high = range.operands[1].attributes();
   const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -60,7 +60,7 @@ class ConditionWriter {
         lookup_([&values](std::string_view name) { return model::find_path(values, name); }),
         shard_(shard) {}
 
-  Result<void, Problem> add(const KeyCondition& condition, value::Type type) {
+  Result<void, Problem> add(const PatternCondition& condition, value::Type type) {
     type_ = type;
     const auto& operands = condition.operands;
     if (condition.comparison == Comparison::Between) {
@@ -112,7 +112,7 @@ class ConditionWriter {
     if (!rendered) return std::optional<AttributeValue>();
     return std::optional(TRY(key_value(rendered->append(ending), type_)));
   }
-  void term(const KeyCondition& condition, Op op, AttributeValue low, AttributeValue high = {}) {
+  void term(const PatternCondition& condition, Op op, AttributeValue low, AttributeValue high = {}) {
     condition_.terms.push_back(
         {.attribute = condition.attribute, .op = op, .low = std::move(low), .high = std::move(high)});
   }
@@ -163,7 +163,7 @@ Result<PatternRequests, Problem> query_of(const model::Model& model, const model
     for (const auto& condition : pattern.partition) {
       const auto before = writer.terms();
       TRY(writer.add(condition, type_of(keys.partition, condition.attribute)));
-      if (writer.terms() == before) return invalid("something that this list needs to know is missing");
+      if (writer.terms() == before) return invalid("a value that this list needs is missing");
     }
     for (const auto& condition : pattern.sort) {
       TRY(writer.add(condition, type_of(keys.sort, condition.attribute)));

@@ -13,10 +13,10 @@ namespace stator::runtime {
 // DynamoDB can say it.  `values` fills the templates: parameters, `me`, and the attributes of the entity that the
 // pattern is within.
 //
-// A bound whose value is not given is left out, and a prefix goes as far as its values do.
+// A bound without a value is left out, and a prefix ends before the first hole without a value.
 struct PatternRequests {
   std::vector<QueryRequest> requests;
-  // With a half-open range: rows whose sort key is that are left out.
+  // With a half-open range: rows with this sort key are left out.
   std::optional<value::AttributeValue> excluded;
   bool filtered = false;  // the requests hold the pattern's filter
 };

@@ -25,7 +25,7 @@ using value::Item;
 
 constexpr std::string_view kOrder = "order";  // the parameter of Order::Asked
 
-// An object with the key of its main row, by which parents are known.
+// An object with the key of its main row, by which parents are known where objects are nested.
 struct Found {
   Object object;
   std::optional<Item> key;
@@ -46,13 +46,15 @@ class PatternRun {
     excluded_ = std::move(query.excluded);
     filter_here_ = pattern_.filter && !query.filtered;
     auto read = TRY(OrderedRead::begin(context_.dynamo, model_.table, pattern_.index, std::move(query.requests),
-                                       page.start, [this](const Item& row) { return accept(row); }));
+                                       page.start, [this](Item row) { return accept(std::move(row)); }));
     auto rows = TRY(read.read(limit));
 
     std::vector<Found> found;
+    found.reserve(rows.rows.size());
     for (auto& row : rows.rows) found.push_back(to_found(std::move(row)));
     if (pattern_.nest) found = TRY(nest(std::move(found)));
     Page result;
+    result.objects.reserve(found.size());
     for (auto& one : found) result.objects.push_back(std::move(one.object));
     TRY(join(result.objects));
     result.next = std::move(rows.next);
@@ -97,7 +99,7 @@ class PatternRun {
 
   // Whether the caller may run the pattern, and about whose rows it is.
   Result<void, Problem> admit(Item parameters) {
-    if (auto problem = shut_out(pattern_.access, caller_)) return std::move(*problem);
+    TRY(check_caller(pattern_.access, caller_));
     for (const auto& returned : pattern_.returns) {
       const auto& owner = returned.entity->owner;
       const bool asked = owner && std::any_of(pattern_.parameters.begin(), pattern_.parameters.end(),
@@ -147,17 +149,16 @@ class PatternRun {
 
   // The entity and record of a row among those that the pattern returns; nulls when it is none of them.
   std::pair<const Entity*, const Record*> returned_type(const Item& row) const {
-    const auto* type = row.find(model_.table.type_attribute);
-    if (type == nullptr) return untold_type(row);
-    if (type->as_string() == nullptr) return {nullptr, nullptr};
-    const auto [entity, record] = model_.find_row_type(*type->as_string());
+    const auto& attribute = model_.table.type_attribute;
+    if (row.find(attribute) == nullptr) return untold_type(row);
+    const auto [entity, record] = model_.find_row_type(row.text(attribute));
     for (const auto& returned : pattern_.returns) {
       if (record != nullptr && returned.record == record) return {entity, record};
     }
     return {nullptr, nullptr};
   }
 
-  // The same of a row that does not say what it is, because the index does not hold that.
+  // The same for a row from an index that does not hold the type.
   std::pair<const Entity*, const Record*> untold_type(const Item& row) const {
     const auto* index = pattern_.index;
     const bool untold = index != nullptr && !model_.table.projects(*index, model_.table.type_attribute);
@@ -187,23 +188,26 @@ class PatternRun {
     return !include_deleted_ && !is_live(entity, attributes);
   }
 
-  Result<bool, Problem> accept(const Item& row) const {
+  using Accepted = std::optional<OrderedRead::Accepted>;
+
+  Result<Accepted, Problem> accept(Item row) const {
     const auto [entity, record] = returned_type(row);
-    if (entity == nullptr) return false;
+    if (entity == nullptr) return Accepted();
     if (excluded_ && !pattern_.sort.empty()) {
       const auto* sort = row.find(pattern_.sort.back().attribute);
-      if (sort != nullptr && *sort == *excluded_) return false;
+      if (sort != nullptr && *sort == *excluded_) return Accepted();
     }
-    const auto attributes = model::attributes_of(model_, *entity, *record, row);
-    if (!is_finished(*entity, attributes)) return false;
-    if (is_hidden(*entity, attributes) && !asks_for_deleted(*entity, *record)) return false;
+    auto attributes = model::attributes_of(model_, *entity, *record, std::move(row));
+    if (!is_finished(*entity, attributes)) return Accepted();
+    if (is_hidden(*entity, attributes) && !asks_for_deleted(*entity, *record)) return Accepted();
     if (filter_here_) {
       const model::Expression::Scope scope{.attribute = [&](std::string_view name) { return attributes.find(name); },
                                            .input = [&](std::string_view name) { return values_.find(name); },
                                            .generate = {}};
-      if (!TRY(checked(pattern_.filter->holds(scope)))) return false;
+      if (!TRY(checked(pattern_.filter->holds(scope)))) return Accepted();
     }
-    return may_see(*entity, attributes);
+    if (!TRY(may_see(*entity, attributes))) return Accepted();
+    return Accepted({.entity = entity, .attributes = std::move(attributes)});
   }
 
   Result<bool, Problem> may_see(const Entity& entity, const Item& attributes) const {
@@ -226,19 +230,19 @@ class PatternRun {
     });
   }
 
-  Found to_found(Item row) const {
-    const auto [entity, record] = returned_type(row);
-    auto attributes = model::attributes_of(model_, *entity, *record, row);
-    auto key = model::key_of(model_, *entity, attributes);
-    return {.object = to_object(model_, *entity, std::move(attributes)),
-            .key = key.ok() ? std::move(*key) : std::nullopt};
+  Found to_found(OrderedRead::Accepted accepted) const {
+    std::optional<Item> key;
+    if (pattern_.nest) {
+      auto made = model::key_of(model_, *accepted.entity, accepted.attributes);
+      if (made) key = std::move(*made);
+    }
+    return {.object = to_object(model_, *accepted.entity, std::move(accepted.attributes)), .key = std::move(key)};
   }
 
   // ----------------------------------------------------------------------------------------------- nesting and joining
 
-  // The main row that a relation of an object points to.
-  std::optional<Item> target_of(const Object& object, const std::string& relation) const {
-    const auto* parent = object.entity->find_parent(relation);
+  // The main row that a relation of an object points to; null: it has none.
+  std::optional<Item> target_of(const Object& object, const model::Parent* parent) const {
     if (parent == nullptr) return std::nullopt;
     auto key = model::parent_key(model_, *object.entity, *parent, object.attributes);
     return key.ok() ? std::move(*key) : std::nullopt;
@@ -248,9 +252,7 @@ class PatternRun {
   Result<std::vector<Found>, Problem> fetch(const std::vector<Item>& keys) {
     std::vector<Found> found;
     for (const auto& row : TRY(context_.dynamo.batch_get(model_.table.name, keys, pattern_.consistent))) {
-      const auto* type = row.find(model_.table.type_attribute);
-      if (type == nullptr || type->as_string() == nullptr) continue;
-      const auto [entity, record] = model_.find_row_type(*type->as_string());
+      const auto [entity, record] = model_.find_row_type(row.text(model_.table.type_attribute));
       if (entity == nullptr || record != &entity->main()) continue;
       auto attributes = model::attributes_of(model_, *entity, *record, row);
       if (is_hidden(*entity, attributes) || !is_finished(*entity, attributes)) continue;
@@ -273,10 +275,9 @@ class PatternRun {
   Result<std::vector<Found>, Problem> nest(std::vector<Found> rows) {
     const auto& rule = *pattern_.nest;
     const auto parent_of = [&](const Found& one) -> std::optional<Item> {
-      const auto& children = rule.children;
-      const bool is_child = std::any_of(children.begin(), children.end(),
-                                        [&](const auto& child) { return child.entity == one.object.entity; });
-      return is_child ? target_of(one.object, rule.relation) : std::nullopt;
+      const auto child = std::find_if(rule.children.begin(), rule.children.end(),
+                                      [&](const auto& any) { return any.entity == one.object.entity; });
+      return child != rule.children.end() ? target_of(one.object, child->through) : std::nullopt;
     };
     std::vector<Item> absent;
     for (const auto& one : rows) {
@@ -335,7 +336,7 @@ class PatternRun {
     if (pattern_.joins.empty()) return {};
     std::vector<Item> keys;
     visit(objects, [&](Object& object) {
-      for (const auto& rule : pattern_.joins) add_key(keys, target_of(object, rule.relation));
+      for (const auto& rule : pattern_.joins) add_key(keys, target_of(object, rule.through(*object.entity)));
     });
     auto targets = TRY(fetch(keys));
     for (auto target = targets.begin(); target != targets.end();) {
@@ -343,11 +344,10 @@ class PatternRun {
     }
     visit(objects, [&](Object& object) {
       for (const auto& rule : pattern_.joins) {
-        const auto key = target_of(object, rule.relation);
+        const auto* parent = rule.through(*object.entity);
+        const auto key = target_of(object, parent);
         const auto* target = key ? find(targets, *key) : nullptr;
-        if (target == nullptr || target->object.entity != object.entity->find_parent(rule.relation)->to) {
-          continue;
-        }
+        if (target == nullptr || target->object.entity != parent->to) continue;
         auto joined = target->object;
         if (!rule.attributes.empty()) {
           Item chosen;

@@ -5,7 +5,7 @@
 namespace stator::runtime {
 namespace {
 
-// What a page holds, with children in brackets: "Classics... [Dune Emma] Zorro"; dots: it began on an earlier page.
+// The objects of a page, with children in brackets: "Classics... [Dune Emma] Zorro"; dots: it began on an earlier page.
 std::string outline(const std::vector<Object>& objects, std::string_view attribute) {
   std::string out;
   for (const auto& object : objects) {

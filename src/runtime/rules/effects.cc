@@ -146,11 +146,11 @@ void copy_attributes(const RelationRules& rules, const Item* parent, Item& child
   }
 }
 
-bool clear_attributes(const Entity& child, const model::Parent& relation, Item& attributes) {
+bool clear_attributes(const model::Parent& relation, Item& attributes) {
   bool changed = false;
-  for (const auto& name : relation.clear) {
-    const auto& initial = child.find_attribute(name)->default_value;
-    changed = assign_value(attributes, name, initial ? &*initial : nullptr) || changed;
+  for (const auto* attribute : relation.cleared) {
+    const auto& initial = attribute->default_value;
+    changed = assign_value(attributes, attribute->name, initial ? &*initial : nullptr) || changed;
   }
   return changed;
 }
@@ -215,13 +215,12 @@ Result<Effects> effects_of(const Rules& rules, const Entity& entity, const Entit
 Problem counters_too_deep(const Entity& entity) {
   return {.kind = ProblemKind::Internal,
           .code = "Internal",
-          .message = "the sums of " + entity.name + " go round in circles",
+          .message = "the sums of " + entity.name + " depend on each other in a cycle",
           .details = {}};
 }
 
 Number counter_value(const Item& attributes, const std::string& name) {
-  const auto* found = attributes.find(name);
-  const auto* number = found == nullptr ? nullptr : found->as_number();
+  const auto* number = attributes.number(name);
   return number == nullptr ? Number() : *number;
 }
 

@@ -13,28 +13,28 @@
 #include "stator/runtime/rules/rules.h"
 #include "stator/value/attribute_value.h"
 
-// What a model's rules make of a change of one entity, as plain data.  Pure: no table, no time, no randomness.
+// The effects of a change of one entity by a model's rules, as plain data.  Pure: no table, no time, no randomness.
 //
 //   derive_attributes, copy_attributes, clear_attributes   the attributes of the entity itself
 //   effects_of                                             its rows, and the attributes that these were computed from
 //   effects_on_parents                                     the parents that have to exist, and their counters
 //
-// A request (Transaction) and the Reconciler read rows, ask here what follows, and write that.  A request applies the
-// effects on parents at once, so that its next step sees them, and the effects on rows when it commits.
+// A request (Transaction) and the Reconciler read rows, compute the effects here, and write them.  A request applies
+// the effects on parents at once, so that its next step sees them, and the effects on rows when it commits.
 namespace stator::runtime {
 
 // ----------------------------------------------------------------------------------------- the entity's own attributes
 
-// Computes the derived attributes of `after`.  `before` is what the entity was; null: it is new.  A derived attribute
-// with a transient input keeps its value from before unless the input is given.
+// Computes the derived attributes of `after`.  `before`: the entity before the change; null: it is new.  A derived
+// attribute with a transient input keeps its value from before unless the input is given.
 Result<void> derive_attributes(const model::Entity& entity, const value::Item* before, value::Item& after);
 
 // Gives the child the copies that its parent has for it.  A null parent: the child has no copies.
 void copy_attributes(const RelationRules& rules, const value::Item* parent, value::Item& child);
 
-// Takes from the child what `on_delete: clear` names; attributes with a default get that.  Returns whether anything
-// changed.
-bool clear_attributes(const model::Entity& child, const model::Parent& relation, value::Item& attributes);
+// Removes the attributes that `on_delete: clear` names from the child; attributes with a default get their default.
+// Returns whether anything changed.
+bool clear_attributes(const model::Parent& relation, value::Item& attributes);
 
 // --------------------------------------------------------------------------------------------------- the entity's rows
 
@@ -60,7 +60,7 @@ struct RowEffect {
     Put,     // nothing lies there
     Update,  // differences() are written
     Remove,
-    Blocked,  // somebody else's row lies there
+    Blocked,  // a row of another entity is there
   };
 
   const model::Record* record = nullptr;  // null: the row is a reservation
@@ -68,15 +68,16 @@ struct RowEffect {
   value::Item key;
   std::optional<value::Item> from;  // none: there is none before
   std::optional<value::Item> to;    // none: there is none after
-  std::string_view mark;            // the attribute that tells whose row it is: the type, or the owner of a reservation
+  std::string_view mark;            // the attribute that tells the row's owner: the type, or the owner of a reservation
 
-  // What makes the row right where `found` lies at its key.  A request trusts the rules, and passes `from`.
+  // The action that makes the row correct when `found` is stored at its key.  A request trusts the rules, and passes
+  // `from`.
   Action action(const std::optional<value::Item>& found) const;
 };
 
-// What becomes of an entity's rows.
+// The effects of a change on the rows of its entity.
 struct Effects {
-  // First the rows that are there afterwards, the main row in front, then those that go.  Reservations come last.
+  // First the rows that exist after the change, the main row in front, then the removed ones.  Reservations come last.
   std::vector<RowEffect> rows;
   // Attributes from before that the changes were computed from.  They must still have their values when the rows are
   // written.
@@ -106,21 +107,21 @@ struct CounterChange {
   bool plain = false;  // it can be added to without reading the parent
 };
 
-// What a change means for one parent.
+// The effect of a change on one parent.
 struct ParentEffect {
   const RelationRules* rules = nullptr;
   value::Item key;
   bool required = false;                // the entity comes to this parent, which must exist
-  std::vector<CounterChange> counters;  // those that change
+  std::vector<CounterChange> counters;  // counters that change
 };
 
-// The parents that gain or lose the entity, or whose sums change.  One that is deleted softly belongs to no parent.
+// The parents that gain or lose the entity, or get other sums.  An entity that is deleted softly belongs to no parent.
 //
 // Attributes that cannot be a parent's key lead to no parent.  Errors: Validation, where the change sets such ones.
 Result<std::vector<ParentEffect>> effects_on_parents(const Rules& rules, const model::Entity& entity,
                                                      const value::Item* before, const value::Item* after);
 
-// What one child adds to a counter of its parent.
+// The amount that one child adds to a counter of its parent.
 value::Number counted_amount(const Counter& counter, const value::Item& child);
 
 // The value of a counter; zero when it is absent or no number.

@@ -305,9 +305,9 @@ TEST_F(EffectsTest, CopiesAreWhatTheParentHas) {
 
 TEST_F(EffectsTest, ClearedAttributesGetTheirDefault) {
   auto child = *plant({{"bed", text("b")}, {"bedName", text("North")}, {"place", text("sun")}});
-  EXPECT_TRUE(clear_attributes(entity("PLANT"), *relation("bed").relation, child));
+  EXPECT_TRUE(clear_attributes(*relation("bed").relation, child));
   EXPECT_EQ(shown(child, "bed") + shown(child, "bedName") + shown(child, "place"), "--\"shade\"");
-  EXPECT_FALSE(clear_attributes(entity("PLANT"), *relation("bed").relation, child));
+  EXPECT_FALSE(clear_attributes(*relation("bed").relation, child));
 }
 
 TEST_F(EffectsTest, DifferencesAreInTheOrderOfNames) {

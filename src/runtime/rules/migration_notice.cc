@@ -77,7 +77,7 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::look() {
     MutexLock lock(mutex_);
     const auto age = dynamo_.clock().steady_now() - asked_;
     const bool good = view_ != nullptr && age < kLease;
-    // While the view is still good, one of those who look reads it again, and the others go on.
+    // While the view is still good, one caller reads it again, and the others go on.
     if (good && (age < kLease / 2 || asking_)) return view_;
     asking_ = true;
   }
@@ -132,8 +132,8 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::view_of(const std::opt
   return std::make_shared<const View>(View{.rules = Rules(model_, announcement->added), .moving = std::move(moving)});
 }
 
-std::optional<Problem> MigrationNotice::View::objection(const std::set<const model::Entity*>& looked_at) const {
-  if (moving.empty()) return std::nullopt;
+Result<void, Problem> MigrationNotice::View::check(const std::set<const model::Entity*>& looked_at) const {
+  if (moving.empty()) return {};
   for (const auto* entity : looked_at) {
     const auto* found = moving.find(entity->name);
     if (found == nullptr) continue;
@@ -146,7 +146,7 @@ std::optional<Problem> MigrationNotice::View::objection(const std::set<const mod
                                                       entity->name),
                    .details = {}};
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace stator::runtime

@@ -19,7 +19,7 @@
 
 namespace stator::runtime {
 
-// The row of the consistency table in which a migration announces what programs of other models must know.
+// The row of the consistency table with the announcements of migrations to programs of other models.
 inline constexpr std::string_view kHoldRow = "hold";
 std::string consistency_table_name(std::string_view table);
 
@@ -27,9 +27,9 @@ std::string consistency_table_name(std::string_view table);
 value::Item primary_keys(const model::Model& model);
 
 struct Announcement {
-  value::Item keys;     // entities whose rows move or have moved to other primary keys, with how these are made
+  value::Item keys;     // entities whose rows move or have moved to other primary keys, with the rules of these keys
   bool moving = false;  // rows are on their way: some lie in their old places, some in their new ones
-  AddedKeysOf added;    // what the old model's programs have to write for those of the new model
+  AddedKeysOf added;    // keys that programs of the old model have to write for those of the new model
 
   bool empty() const { return keys.empty() && added.empty(); }
   value::Item to_row() const;  // without the keys of the consistency table
@@ -37,7 +37,7 @@ struct Announcement {
   static Result<Announcement> from_row(const value::Item& row);
 };
 
-// What a running program knows of migrations of its table.
+// A running program's knowledge of migrations of its table.
 //
 // An announcement is read when something is written, and trusted for kLease.  A program sends no write that it has
 // planned with an older view.  A migration therefore waits for kEffective after it has announced something, which is
@@ -51,10 +51,10 @@ class MigrationNotice {
 
   struct View {
     Rules rules;         // with the keys that were announced
-    value::Item moving;  // entities whose rows are on their way, or lie where this model does not look for them
+    value::Item moving;  // entities whose rows move, or lie where this model does not look for them
 
-    // What to tell somebody who writes and has looked at these entities; nullopt: nothing speaks against it.
-    std::optional<Problem> objection(const std::set<const model::Entity*>& looked_at) const;
+    // Refuses a write that has looked at entities whose rows are being moved, or were moved.  Problems: Unavailable.
+    Result<void, Problem> check(const std::set<const model::Entity*>& looked_at) const;
   };
   using Shared = std::shared_ptr<const View>;
   // Reads the announcement unless that was done a moment ago.  The same view until something is announced.

@@ -10,7 +10,7 @@
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
 
-// What a model's declarations mean for its writes, worked out once.
+// The rules for writes that follow from a model's declarations, computed once.
 namespace stator::runtime {
 
 // A count or sum of a parent, as one relation of its children feeds it.
@@ -44,13 +44,13 @@ struct RelationRules {
 struct EntityRules {
   const model::Entity* entity = nullptr;
   std::vector<RelationRules> relations;
-  // Every relation of an entity whose parent it is, in the order of the file.
+  // Every relation to this entity as a parent, in the order of the file.
   std::vector<const RelationRules*> children;
   // Attributes that change without the version: counters, sums, copies, attributes that the deletion of a parent
   // clears, and attributes that are declared to drift.
   std::set<std::string> drifting;
   // One set for each computation (a derived attribute, a key, whether a record exists, a unique value, a relation with
-  // what it sums up): the attributes that it reads.  A write that changes one of them repeats the computation with all
+  // its sums): the attributes that it reads.  A write that changes one of them repeats the computation with all
   // of them.
   std::vector<std::set<std::string>> computed;
   // All attributes that computations read, and the attributes that parents sum up.
@@ -59,14 +59,14 @@ struct EntityRules {
   std::set<std::string> plain_counters;
   // Counters that must be zero before an entity is removed.
   std::set<std::string> restricting;
-  // What the rules write or the model declares: attributes, the version, keys of the table and its indexes, the type,
-  // the TTL. Other attributes of a row are left as they are.
+  // The names that the rules write or the model declares: attributes, the version, keys of the table and its indexes,
+  // the type, the TTL. Other attributes of a row are left as they are.
   std::set<std::string> known;
   // Keys that a migration has announced for the programs of its new model; empty: none.
   model::AddedKeys added;
 };
 
-// What a migration has announced, by the name of the entity.
+// The keys that a migration has announced, by the name of the entity.
 using AddedKeysOf = std::map<std::string, model::AddedKeys, std::less<>>;
 
 // Refers to the model.  Constant, so thread-safe.
@@ -92,7 +92,7 @@ bool has_had_parent(const RelationRules& rules, const value::Item& attributes);
 // Whether an entity with these attributes is not deleted softly.  Only live ones count in their parents.
 bool is_live(const model::Entity& entity, const value::Item& attributes);
 
-// False while native actions are still writing the entity: nobody sees it or its dependants.
+// False while native actions are still writing the entity: no caller sees it or its dependants.
 bool is_finished(const model::Entity& entity, const value::Item& attributes);
 
 // Whether an entity, or one of its ancestors, can be deleted softly: then it may be hidden without being gone.

@@ -104,7 +104,7 @@ class ActionRun {
  private:
   // Whether the caller may do this, and whose rows it is about.
   Result<void, Problem> admit() {
-    if (auto problem = shut_out(action_.access, caller_)) return std::move(*problem);
+    TRY(check_caller(action_.access, caller_));
     lets_all_in_ = lets_in(action_.access, caller_);
     if (caller_.subject) {
       owner_ = AttributeValue::string(*caller_.subject);
@@ -164,10 +164,10 @@ class ActionRun {
   }
 
   Item with_owner(const Entity& entity, Item attributes) const {
-    const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+    const auto* owner = entity.owner_attribute;
     const bool copied = owner != nullptr && owner->copy_of;  // the parent says whose it is
-    if (entity.owner && owner_ && !copied && attributes.find(*entity.owner) == nullptr) {
-      attributes.set(*entity.owner, *owner_);
+    if (owner != nullptr && owner_ && !copied && attributes.find(owner->name) == nullptr) {
+      attributes.set(owner->name, *owner_);
     }
     return attributes;
   }
@@ -239,14 +239,14 @@ class ActionRun {
     if (found != step.set.end()) {
       for (const auto& input : found->value.inputs()) {
         if (input == "me" || input == "now") continue;
-        names.push_back({input, model::has_parameter(action_.path, input) ? Origin::Address : Origin::Body});
+        names.push_back({input, model::has_parameter(action_.path, input) ? NamedIn::Address : NamedIn::Body});
       }
     } else if (const auto* declared = entity.find_attribute(attribute); declared != nullptr && declared->derived) {
       for (const auto& source : declared->derived->paths()) {
         for (auto& name : names_of(step, entity, source)) names.push_back(std::move(name));
       }
     }
-    if (names.empty()) names.push_back({attribute, Origin::Elsewhere});
+    if (names.empty()) names.push_back({attribute, NamedIn::Elsewhere});
     return names;
   }
 
@@ -260,7 +260,7 @@ class ActionRun {
     name_by(step);
     const auto& entity = *step.entities.front();
     auto given = TRY(evaluate(step.set)).values;
-    auto* draft = TRY(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model));
+    auto* draft = TRY(transaction_.create(entity, with_owner(entity, std::move(given)), ValueSource::Model));
     TRY(check_its_parents(*draft));
     if (!lets_all_in_) TRY(check_copied_owner(*draft, caller_));
     remember(step.as, draft);
@@ -279,7 +279,7 @@ class ActionRun {
     auto* draft = TRY(named(step));
     if (draft == nullptr) return {};
     name_by(step);
-    TRY(transaction_.change(*draft, TRY(evaluate(step.set, draft)), Source::Model));
+    TRY(transaction_.change(*draft, TRY(evaluate(step.set, draft)), ValueSource::Model));
     TRY(check_its_parents(*draft));
     remember(step.as, draft);
     return {};

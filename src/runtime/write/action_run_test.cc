@@ -213,7 +213,7 @@ TEST_F(QueueTest, AParentThatIsDeletedAfterItWasReadIsLookedForAgain) {
   const auto outcome = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
     if (TRY(transaction.load(world.entity("TASK"), task)) == nullptr) return not_found("TASK");
     if (!std::exchange(deleted, true)) TRY(world.remove("TASK", task, nobody()));
-    TRY(transaction.create(world.entity("NOTE"), task, Source::Model));
+    TRY(transaction.create(world.entity("NOTE"), task, ValueSource::Model));
     return {};
   });
   EXPECT_EQ(told(outcome), "404 NotFound");
@@ -240,7 +240,7 @@ TEST_F(QueueTest, OfTwoWhoMoveTheTimeAtOnceNobodyStartsAgain) {
     world.clock().advance(std::chrono::milliseconds(1));
     if (++attempts == 1) TRY(world.perform("touch", task, nobody()));
     const auto later = text("2999-01-01T00:00:00.000Z");
-    return transaction.change(*draft, changes({{"touchedAt", later}}), Source::Model);
+    return transaction.change(*draft, changes({{"touchedAt", later}}), ValueSource::Model);
   });
   EXPECT_EQ(told(outcome), "ok");
   EXPECT_EQ(attempts, 1);

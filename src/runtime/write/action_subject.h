@@ -4,11 +4,11 @@
 
 namespace stator::runtime {
 
-// The step that reads the one thing that an action of steps is about: its key is made of every name in the route, and
-// of nothing else but the caller.  Null when there is none; such an action is about what it is `within`, if it says so.
+// The subject of an action is one entity.  The step that reads it has a key made of every name in the route, and of no
+// other values except the caller.  Null: there is no such step; the subject is then the entity in `within`, if any.
 const model::Step* subject_step(const model::Action& action);
 
-// Whether that, or what the action is `within`, has a version, which a request can make its precondition.
+// Whether the subject has a version, which a request can use as a precondition.
 bool has_versioned_subject(const model::Action& action);
 
 }  // namespace stator::runtime

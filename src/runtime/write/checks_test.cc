@@ -70,7 +70,7 @@ actions:
   bool leased = false;
   const auto lowered = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* job = TRY(transaction.load(world.entity("JOB"), key));
-    TRY(transaction.change(*job, changes({{"limit", number(3)}}), Source::Request));
+    TRY(transaction.change(*job, changes({{"limit", number(3)}}), ValueSource::Request));
     if (!std::exchange(leased, true)) TRY(world.perform("lease", key, nobody()));
     return {};
   });

@@ -33,7 +33,8 @@ std::string Generator::ulid() const {
   const auto within = std::chrono::floor<std::chrono::microseconds>(now - milliseconds);
   std::string text;
   append_base32(text, static_cast<std::uint64_t>(milliseconds.count()), 10);
-  // Of the random part the first two: what is made one after the other in a millisecond stays in its order.
+  // The first two characters of the random part are microseconds, so values made one after another in a millisecond are
+  // sorted.
   append_base32(text, static_cast<std::uint64_t>(within.count()), 2);
   append_base32(text, random_.next(), 6);
   append_base32(text, random_.next(), 8);

@@ -12,7 +12,7 @@
 
 namespace stator::runtime {
 
-// Makes the values that nobody gives: ids and times.  Thread-safe.
+// Makes the values that no request gives: ids and times.  Thread-safe.
 class Generator {
  public:
   Generator(const Clock& clock, Random& random) : clock_(clock), random_(random) {}  // both outlive it

@@ -4,6 +4,7 @@
 
 #include "stator/base/article.h"
 #include "stator/model/body_shape.h"
+#include "stator/runtime/rules/effects.h"
 #include "stator/value/same.h"
 
 namespace stator::runtime {
@@ -12,17 +13,17 @@ namespace {
 using model::Attribute;
 using model::Entity;
 
-bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
+bool may_set(const Entity& entity, const Attribute& attribute, ValueSource source) {
   if (entity.soft_delete &&
       (attribute.name == entity.soft_delete->attribute || attribute.name == entity.soft_delete->at))
     return false;
-  if (source == Source::Request) return !attribute.computed();
+  if (source == ValueSource::Request) return !attribute.computed();
   return !attribute.derived && !attribute.count && !attribute.sum && !attribute.copy_of && !attribute.last &&
          !attribute.is_numbered();
 }
 
 // The attribute of that name if it may be set; otherwise a problem.
-const Attribute* settable(const Entity& entity, const std::string& name, Source source,
+const Attribute* settable(const Entity& entity, const std::string& name, ValueSource source,
                           std::vector<model::ValueProblem>& problems) {
   const auto* attribute = entity.find_attribute(name);
   if (attribute == nullptr) {
@@ -48,7 +49,7 @@ void check_values(value::Item& values, std::vector<model::ValueProblem>& problem
   }
 }
 
-// The attributes from which this one is derived, and which somebody can have given just now: they differ from what was
+// The attributes from which this one is derived and which the request can have given: their values differ from those
 // before, or from their defaults.
 void collect_given(const Entity& entity, const Attribute& derived, const value::Item* before, const value::Item& after,
                    std::vector<std::string>& names) {
@@ -65,7 +66,7 @@ void collect_given(const Entity& entity, const Attribute& derived, const value::
   }
 }
 
-// Tells of a derived value that is not of its type by what it is derived from, since nobody gave the value itself.
+// Reports a derived value of a wrong type under its sources, since no request gave the value itself.
 void check_derived(const Entity& entity, const Attribute& attribute, const value::Item* before,
                    const value::Item& after, std::vector<model::ValueProblem>& problems) {
   auto content = *after.find(attribute.name);
@@ -90,11 +91,11 @@ bool reads_transient(const Entity& entity, const model::EntityCheck& check) {
   });
 }
 
-// What a check has against these attributes.
-std::optional<model::ValueProblem> objection(const model::EntityCheck& check, const value::Item& attributes) {
+// Refuses attributes for which a check does not hold.
+Result<void, model::ValueProblem> apply(const model::EntityCheck& check, const value::Item& attributes) {
   const auto holds = check.that.holds(model::scope_of(attributes));
   if (!holds) return model::ValueProblem{check.attribute, "cannot be checked: " + holds.error().message};
-  if (*holds) return std::nullopt;
+  if (*holds) return {};
   return model::ValueProblem{check.attribute, check.problem};
 }
 
@@ -104,23 +105,21 @@ bool is_on_its_way(const model::EntityCheck& check, const std::vector<std::strin
   const auto far_away = value::Number::from_int(1'000'000'000'000);
   auto ahead = after;
   for (const auto& name : counters) {
-    const auto number = [&](const value::Item& item) {
-      const auto* found = item.find(name);
-      return found == nullptr || found->as_number() == nullptr ? value::Number() : *found->as_number();
-    };
-    const auto there = number(before) < number(after) ? number(after).add(far_away) : number(after).subtract(far_away);
+    const auto was = counter_value(before, name), is = counter_value(after, name);
+    const auto there = was < is ? is.add(far_away) : is.subtract(far_away);
     if (there) ahead.set(name, value::AttributeValue(*there));
   }
-  return !objection(check, ahead);
+  return apply(check, ahead).ok();
 }
 
 }  // namespace
 
-std::vector<model::ValueProblem> check_new(const Entity& entity, value::Item& attributes, Source source) {
+std::vector<model::ValueProblem> check_new(const Entity& entity, value::Item& attributes, ValueSource source) {
   std::vector<model::ValueProblem> problems;
   check_values(attributes, problems, [&](const std::string& name) {
     const auto* attribute = entity.find_attribute(name);
-    const bool compared = source == Source::Request && attribute != nullptr && is_only_compared(entity, *attribute);
+    const bool compared =
+        source == ValueSource::Request && attribute != nullptr && is_only_compared(entity, *attribute);
     return compared ? attribute : settable(entity, name, source, problems);
   });
   return problems;
@@ -130,7 +129,7 @@ bool is_only_compared(const Entity& entity, const Attribute& attribute) {
   return (attribute.copy_of || attribute.derived) && model::has_parameter(entity.collection_path(), attribute.name);
 }
 
-std::vector<model::ValueProblem> check_changes(const Entity& entity, model::PlainObject& changes, Source source) {
+std::vector<model::ValueProblem> check_changes(const Entity& entity, model::PlainObject& changes, ValueSource source) {
   std::vector<model::ValueProblem> problems;
   const auto changeable = [&](const std::string& name) -> const Attribute* {
     const auto* attribute = settable(entity, name, source, problems);
@@ -171,7 +170,7 @@ std::vector<model::ValueProblem> explain_underivable(const Entity& entity, const
   return problems;
 }
 
-void check_whole(const Entity& entity, const value::Item* before, const value::Item& after, Source source,
+void check_whole(const Entity& entity, const value::Item* before, const value::Item& after, ValueSource source,
                  std::vector<model::ValueProblem>& problems) {
   const auto differs = [&](const std::string& name) { return !value::same(before->find(name), after.find(name)); };
   for (const auto& attribute : entity.attributes) {
@@ -180,10 +179,10 @@ void check_whole(const Entity& entity, const value::Item* before, const value::I
     check_derived(entity, attribute, before, after, problems);
   }
   for (const auto& check : entity.checks) {
-    if (source == Source::Model && !reads_transient(entity, check)) continue;  // at the end of the action
+    if (source == ValueSource::Model && !reads_transient(entity, check)) continue;  // at the end of the action
     const auto names = check.that.paths();
     if (before != nullptr && std::none_of(names.begin(), names.end(), differs)) continue;
-    if (auto problem = objection(check, after)) problems.push_back(std::move(*problem));
+    if (auto applied = apply(check, after); !applied) problems.push_back(std::move(applied).error());
   }
 }
 
@@ -212,12 +211,12 @@ Objections check_end(const Entity& entity, const value::Item* before, const valu
         own = true;
     }
     if (counted.empty() && !own) continue;
-    auto problem = objection(check, after);
-    if (!problem) continue;
-    const bool was_wrong = before != nullptr && objection(check, *before);
+    auto applied = apply(check, after);
+    if (applied) continue;
+    const bool was_wrong = before != nullptr && !apply(check, *before);
     if (!own && was_wrong && is_on_its_way(check, counted, *before, after)) continue;
     objections.counted = objections.counted || !counted.empty();
-    objections.problems.push_back(std::move(*problem));
+    objections.problems.push_back(std::move(applied).error());
   }
   return objections;
 }

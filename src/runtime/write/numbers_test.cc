@@ -129,7 +129,7 @@ TEST_F(NumbersTest, NobodySetsThem) {
   EXPECT_EQ(told(world.update("PULL", {{"pull", text("x")}}, changes({{"number", number(7)}}), nobody())),
             "400 Invalid; number cannot be set");
   const auto by_program = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
-    TRY(transaction.create(world.entity("ISSUE"), chosen, Source::Model));
+    TRY(transaction.create(world.entity("ISSUE"), chosen, ValueSource::Model));
     return {};
   });
   EXPECT_EQ(told(by_program), "400 Invalid; number cannot be set");
@@ -152,8 +152,9 @@ TEST_F(NumbersTest, WhoMovesToAnotherParentGetsANumberThere) {
 
 TEST_F(NumbersTest, ManyInOneTransactionFollowEachOther) {
   const auto done = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
-    TRY(transaction.create(world.entity("REPO"), {{"repo", text("new")}}, Source::Model));
-    for (int i = 0; i < 3; ++i) TRY(transaction.create(world.entity("ISSUE"), {{"repo", text("new")}}, Source::Model));
+    TRY(transaction.create(world.entity("REPO"), {{"repo", text("new")}}, ValueSource::Model));
+    for (int i = 0; i < 3; ++i)
+      TRY(transaction.create(world.entity("ISSUE"), {{"repo", text("new")}}, ValueSource::Model));
     return {};
   });
   ASSERT_EQ(told(done), "ok");

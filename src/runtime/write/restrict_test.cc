@@ -1,4 +1,4 @@
-// What restricts the deletion of its parent, and what becomes of it when that goes all the same.
+// Children that restrict the deletion of their parent, and their fate if the parent is removed all the same.
 #include <gtest/gtest.h>
 
 #include "stator/runtime/consistency/consistency_test_support.h"

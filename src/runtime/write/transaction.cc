@@ -56,10 +56,6 @@ Problem exists_already(const model::Model& model, const Entity& entity) {
                               fmt::join(entity.identity, " and ")));
 }
 
-Problem in_use(const Entity& entity, model::ValueProblem detail) {
-  return conflict("InUse", "this " + entity.name + " is in use", {std::move(detail)});
-}
-
 std::uint64_t version_of(const model::TableDesign& table, const Item& attributes) {
   return static_cast<std::uint64_t>(attributes.integer(table.version_attribute));
 }
@@ -155,10 +151,10 @@ Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
 
 // ------------------------------------------------------------------------------------------------------------ changing
 
-Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
+Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, ValueSource source) {
   looked_at_.insert(&entity);
   auto problems = check_new(entity, attributes, source);
-  const auto compared = source == Source::Request ? take_compared(entity, attributes) : Item();
+  const auto compared = source == ValueSource::Request ? take_compared(entity, attributes) : Item();
   for (const auto& attribute : entity.attributes) {
     if (attributes.find(attribute.name) != nullptr) continue;
     if (attribute.generated != model::Generated::No) {
@@ -226,7 +222,7 @@ void Transaction::check_named(const Entity& entity, const Item& attributes,
   if (key && !*key) problems.insert(problems.end(), missing.begin(), missing.end());
 }
 
-Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject& changes, Source source) {
+Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject& changes, ValueSource source) {
   const auto& entity = *draft.entity;
   if (entity.append_only) return conflict("AppendOnly", entity.name + " is never changed");
   auto given = changes;
@@ -249,7 +245,7 @@ Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject
   return change_to(draft, std::move(to), source, given.values);
 }
 
-Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source source, const Item& given) {
+Result<void, Problem> Transaction::change_to(Draft& draft, Item to, ValueSource source, const Item& given) {
   const auto& entity = *draft.entity;
   TRY(compute(entity, draft.after, to));
   TRY(leave_orders(entity, *draft.after, to, given));
@@ -260,7 +256,7 @@ Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source sourc
   auto kept = to;
   strip_transient(entity, kept);
   if (kept == *draft.after) return {};
-  if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept))
+  if (source == ValueSource::Model && differs_by_drift_alone(entity, *draft.after, kept))
     return apply(draft, std::move(kept));
   for (const auto& attribute : entity.attributes) {
     if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
@@ -277,7 +273,7 @@ Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source sourc
 
 Result<void, Problem> Transaction::change_with_numbers(Draft& draft, Item to) {
   const auto all = to;
-  return change_to(draft, std::move(to), Source::Request, all);
+  return change_to(draft, std::move(to), ValueSource::Request, all);
 }
 
 Result<void, Problem> Transaction::remove(Draft& draft) {
@@ -328,7 +324,7 @@ Result<void, Problem> Transaction::check(const Draft& draft) {
 Result<WritePlan::Commit, Problem> Transaction::commit() {
   for (const auto& draft : drafts_) TRY(check(draft));
   TRY(plan());
-  // What is announced in the meantime is seen here at the latest.
+  // Migrations that were announced in the meantime are seen here at the latest.
   if (TRY(context_.notice->look()) != view_) return WritePlan::Commit::Stale;
   return plan_.commit(context_.dynamo);
 }

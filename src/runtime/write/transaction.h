@@ -16,6 +16,7 @@
 #include "stator/runtime/dynamo/write_plan.h"
 #include "stator/runtime/missing.h"
 #include "stator/runtime/problem.h"
+#include "stator/runtime/rules/climb.h"
 #include "stator/runtime/rules/effects.h"
 #include "stator/runtime/rules/limits.h"
 #include "stator/runtime/rules/migration_notice.h"
@@ -26,7 +27,7 @@
 
 namespace stator::runtime {
 
-// What all transactions of one repository share.  Thread-safe.
+// The parts that all transactions of one repository share.  Thread-safe.
 struct Context {
   std::shared_ptr<const model::Model> model;
   Dynamo dynamo;
@@ -52,20 +53,20 @@ struct Draft {
 struct Presence {
   // An ancestor has been removed, and the entity is going to be removed, too; or it or an ancestor is unfinished.
   bool gone = false;
-  std::set<const Draft*> deleted;  // what hides it: the entity itself and its ancestors, those that are deleted softly
+  std::set<const Draft*> deleted;  // the entity and its ancestors, as far as they are deleted softly: they hide it
 
   bool there() const { return !gone && deleted.empty(); }
 };
 
 // One user action: the entities that it reads and changes, and the writes that follow from the model's rules.
 //
-// rules/effects.h says what follows; the transaction reads what that needs.  Reads are consistent, unless the
-// transaction is only going to read.  commit() writes everything at once, on the condition that everything it was
+// rules/effects.h computes these writes; the transaction reads the rows that it needs.  Reads are consistent, unless
+// the transaction is only going to read.  commit() writes everything at once, on the condition that everything it was
 // computed from is unchanged; otherwise nothing is written and the action has to be built again, as transact() below
 // does.  Confined to one request; drafts live as long as the transaction.
 class Transaction {
  public:
-  // The context outlives the transaction.  Without a view of what migrations have announced it only reads.
+  // The context outlives the transaction.  Without a view of the announced migrations it only reads.
   explicit Transaction(Context& context, bool consistent = true, MigrationNotice::Shared view = {});
 
   // Says by which names the request gives attributes.  Without it, these are the parameters of the entity's own path.
@@ -79,13 +80,13 @@ class Transaction {
 
   // Whether the entity and its ancestors are there.
   Result<Presence, Problem> presence(const Draft& draft);
-  // Whether a caller sees it who does not ask for deleted entities.
+  // Whether the entity is visible to a caller who does not ask for deleted entities.
   Result<bool, Problem> is_present(const Draft& draft);
 
   // The problem lists all wrong attributes: those that cannot be set, wrong values, missing ones.
-  Result<Draft*, Problem> create(const model::Entity& entity, value::Item attributes, Source source);
+  Result<Draft*, Problem> create(const model::Entity& entity, value::Item attributes, ValueSource source);
   // An absent attribute keeps its value, null clears it.  When nothing changes, the version stays.
-  Result<void, Problem> change(Draft& draft, const model::PlainObject& changes, Source source);
+  Result<void, Problem> change(Draft& draft, const model::PlainObject& changes, ValueSource source);
   // Removes its rows for good, append-only ones too.  The caller has checked access.
   Result<void, Problem> remove(Draft& draft);
   Result<void, Problem> soft_delete(Draft& draft);
@@ -98,9 +99,9 @@ class Transaction {
   // being refused.  Problems: NotFound, when there is one already.
   Result<void, Problem> retry_when_taken(const Draft& draft);
 
-  // Why it cannot be committed: it has looked at something that a migration moves, and may have looked in the wrong
-  // place.
-  std::optional<Problem> objection() const { return view_->objection(looked_at_); }
+  // Refuses to commit if the transaction has looked at an entity that a migration moves: it may have looked in the
+  // wrong place.  Problems: Unavailable.
+  Result<void, Problem> check_places() const { return view_->check(looked_at_); }
   Result<WritePlan::Commit, Problem> commit();
 
  private:
@@ -111,7 +112,7 @@ class Transaction {
   // Whether there are still children of a former entity of this name, which are going to be removed: a new one would
   // adopt them.
   Result<bool, Problem> has_orphans(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
-  // Whether the plan leads from the parent at `key` to a child whose attributes are `wanted`.
+  // Whether the plan leads from the parent at `key` to a child with `wanted` attributes.
   Result<bool, Problem> has_child(const model::ChildPlan& plan, const value::Item& key,
                                   const std::function<bool(const value::Item&)>& wanted);
   // Problems: Conflict `InUse`, when there are children that restrict it and were created before it.
@@ -160,14 +161,14 @@ class Transaction {
                                      const value::Item& given);
   // Changes the draft to `to`, as a user's change: the version counts up, unless the model changes only attributes that
   // drift.  `given` are the values that were given.
-  Result<void, Problem> change_to(Draft& draft, value::Item to, Source source = Source::Request,
+  Result<void, Problem> change_to(Draft& draft, value::Item to, ValueSource source = ValueSource::Request,
                                   const value::Item& given = {});
   // The same for a soft deletion and its restoration: numbers are kept, also while the entity is in no order.
   Result<void, Problem> change_with_numbers(Draft& draft, value::Item to);
-  // Gives the draft these attributes, and its parents what follows from that.  None: it is removed.
-  Result<void, Problem> apply(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
+  // Gives the draft these attributes, and adjusts its parents.  nullopt: the entity is removed.
+  Result<void, Problem> apply(Draft& draft, std::optional<value::Item> to);
   Result<void, Problem> require_parent(const model::Entity& child, const RelationRules& rules, const value::Item& key);
-  Result<void, Problem> adjust_counters(const ParentEffect& effect, unsigned depth);
+  Result<std::optional<ChangedParent>, Problem> adjust_counters(const ParentEffect& effect);
 
   // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in
   // that.
@@ -176,7 +177,7 @@ class Transaction {
   Result<void, Problem> plan();
   void plan_row(const model::Entity& entity, RowEffect& row);
   void plan_change(const model::Entity& entity, const value::Item& key, const AttributeChange& change);
-  // The plan requires that what the effects were computed from is unchanged.
+  // Makes the plan require that the attributes which the effects were computed from are unchanged.
   void require_unchanged(const Draft& draft, const Effects& effects);
 
   Context& context_;
@@ -191,9 +192,9 @@ class Transaction {
   std::deque<Stored> stored_;
 };
 
-// Builds a transaction with `build` and commits it; when others have changed what it read, or a migration was
-// announced, again, up to kCommitAttempts times.  `build` takes a Transaction& and returns a Result; its last value is
-// the result.
+// Builds a transaction with `build` and commits it. If others have changed rows that it read, or a migration was
+// announced, this is repeated, up to kCommitAttempts times.  `build` takes a Transaction& and returns a Result; its
+// last value is the result.
 template <typename Build>
 auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
   for (unsigned attempt = 1;; ++attempt) {
@@ -201,7 +202,7 @@ auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Tr
     if (!view) return Problem(view.error());
     Transaction transaction(context, true, *view);
     auto built = build(transaction);
-    if (auto objection = transaction.objection()) return std::move(*objection);
+    if (auto places = transaction.check_places(); !places) return std::move(places).error();
     if (!built) return built;
     const auto commit = transaction.commit();
     if (!commit) return Problem(commit.error());
@@ -213,9 +214,8 @@ auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Tr
   }
 }
 
-// The problems of an entity whose key is taken, and of one that others need.
+// The problem of an entity whose key is taken.
 Problem exists_already(const model::Model& model, const model::Entity& entity);
-Problem in_use(const model::Entity& entity, model::ValueProblem detail);
 
 // The version of an entity's attributes; 0 when it has none.
 std::uint64_t version_of(const model::TableDesign& table, const value::Item& attributes);

@@ -23,17 +23,12 @@ constexpr unsigned kRowsAtOnce = 5;  // the first is nearly always the one
 
 // The rows of the range, the last one first.
 QueryRequest query_of(const model::TableDesign& table, const NextPlace& place, const NextRange& range) {
-  QueryRequest request;
-  request.page.table = table.name;
-  if (place.index != nullptr) request.page.index = place.index->name;
-  request.page.consistent = place.index == nullptr || place.index->local;
-  request.page.limit = kRowsAtOnce;
+  auto request = partition_query(table, place.index, range.partition, kRowsAtOnce);
   request.ascending = false;
-  auto& terms = request.condition.terms;
-  for (const auto& [name, content] : range.partition) terms.push_back(expr::key_equals(name, content));
   if (place.width == 0) return request;
-  terms.push_back(expr::key_between(place.sort.name, AttributeValue::string(range.front + "0"),
-                                    AttributeValue::string(range.front + ":")));  // the byte after '9'
+  request.condition.terms.push_back(
+      expr::key_between(place.sort.name, AttributeValue::string(range.front + "0"),
+                        AttributeValue::string(range.front + ":")));  // the byte after '9'
   return request;
 }
 
@@ -66,11 +61,6 @@ Result<Number, Problem> number_after(const std::optional<Number>& last, unsigned
   const bool too_wide = width != 0 && next.to_string().size() > width;
   if (!too_wide && (!type.max || next <= *type.max)) return next;
   return no_room(attribute);
-}
-
-const Number* number_at(const Item& attributes, const std::string& name) {
-  const auto* content = attributes.find(name);
-  return content == nullptr ? nullptr : content->as_number();
 }
 
 }  // namespace
@@ -156,7 +146,7 @@ Result<std::optional<Number>, Problem> Transaction::number_of_parent(const Entit
   auto* parent = TRY(load_key(*rules->parent, *key));
   if (parent == nullptr) return missing_parent(entity, *rules);
   const auto& counter = attribute.next->counter;
-  const auto* last = number_at(*parent->after, counter);
+  const auto* last = parent->after->number(counter);
   const auto before = last != nullptr ? std::optional(*last) : TRY(greatest_number(*parent, *attribute.next->last));
   const auto number = TRY(number_after(before, 0, attribute));
   if (parent->before) plan_.require(*key, attribute_is(counter, parent->before->find(counter)));
@@ -175,7 +165,7 @@ Result<std::optional<Number>, Problem> Transaction::greatest_number(const Draft&
       const auto plan = model::plan_children(model_, *rules->child, *rules->relation, *parent.after);
       if (!plan) continue;  // the checker warns of it
       const auto see = [&](const Item& found) {
-        const auto* number = number_at(found, attribute->name);
+        const auto* number = found.number(attribute->name);
         if (number != nullptr && (!greatest || *number > *greatest)) greatest = *number;
         return false;
       };

@@ -140,7 +140,8 @@ TEST_F(NextTest, WhatIsDeletedSoftlyKeepsItsNumber) {
 
 TEST_F(NextTest, ManyInOneTransactionFollowEachOther) {
   const auto done = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
-    for (const auto* name : {"a", "b", "c"}) TRY(transaction.create(world.entity("SONG"), song(name), Source::Model));
+    for (const auto* name : {"a", "b", "c"})
+      TRY(transaction.create(world.entity("SONG"), song(name), ValueSource::Model));
     return {};
   });
   ASSERT_EQ(told(done), "ok");

@@ -4,6 +4,7 @@
 
 #include "stator/runtime/problem.h"
 #include "stator/runtime/read/child_query.h"
+#include "stator/runtime/rules/climb.h"
 #include "stator/runtime/rules/requirements.h"
 #include "stator/runtime/write/transaction.h"
 
@@ -68,8 +69,7 @@ Result<bool, Problem> Transaction::has_child(const model::ChildPlan& plan, const
                                              const std::function<bool(const Item&)>& wanted) {
   looked_at_.insert(plan.child);
   const auto is_child = [&](const Item& row) {
-    const auto* type = row.find(model_.table.type_attribute);
-    return type != nullptr && type->as_string() != nullptr && *type->as_string() == plan.child->main().type;
+    return row.text(model_.table.type_attribute) == plan.child->main().type;
   };
   std::optional<Item> start;
   do {
@@ -127,24 +127,20 @@ Result<void, Problem> Transaction::copy(const Entity& entity, const RelationRule
   }
   copy_attributes(rules, source == nullptr ? nullptr : &*source->after, to);
   if (source == nullptr || !source->before) return {};
-  for (const auto* attribute : rules.copies) {
-    const auto& name = attribute->copy_of->attribute;
-    plan_.require(source->key, attribute_is(name, source->before->find(name)));
+  for (auto& requirement : copy_requirements(rules, *source->before)) {
+    plan_.require(source->key, std::move(requirement));
   }
   return {};
 }
 
-Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, unsigned depth) {
-  const auto& entity = *draft.entity;
-  if (depth > kMaxCounterDepth) return counters_too_deep(entity);
+Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to) {
   const auto from = std::exchange(draft.after, std::move(to));
-  const auto effects =
-      TRY(checked(effects_on_parents(rules_, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
-  for (const auto& effect : effects) {
-    if (effect.required) TRY(require_parent(entity, *effect.rules, effect.key));
-    if (!effect.counters.empty()) TRY(adjust_counters(effect, depth));
-  }
-  return {};
+  const auto change = [&](const ParentEffect& effect) -> Result<std::optional<ChangedParent>, Problem> {
+    if (effect.required) TRY(require_parent(*effect.rules->child, *effect.rules, effect.key));
+    if (effect.counters.empty()) return std::optional<ChangedParent>();
+    return adjust_counters(effect);
+  };
+  return climb(rules_, *draft.entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr, change);
 }
 
 Result<void, Problem> Transaction::require_parent(const Entity& child, const RelationRules& rules, const Item& key) {
@@ -173,25 +169,26 @@ Result<void, Problem> Transaction::require_parent(const Entity& child, const Rel
   return {};
 }
 
-Result<void, Problem> Transaction::adjust_counters(const ParentEffect& effect, unsigned depth) {
+Result<std::optional<ChangedParent>, Problem> Transaction::adjust_counters(const ParentEffect& effect) {
   const auto& parent_entity = *effect.rules->parent;
   const bool unread = effect.required && find(effect.key) == nullptr &&
                       std::all_of(effect.counters.begin(), effect.counters.end(),
                                   [](const CounterChange& change) { return change.plain; });
   if (unread) {
     for (const auto& change : effect.counters) plan_.add(effect.key, change.counter->name, change.amount);
-    return {};
+    return std::optional<ChangedParent>();
   }
   auto* parent = TRY(load_key(parent_entity, effect.key));
   if (parent == nullptr) {
     // A parent that is gone has no counters.  One that is created meanwhile would be counted without this change.
-    return effect.rules->relation->can_precede ? depend_on_absence_at(parent_entity, effect.key)
-                                               : Result<void, Problem>();
+    if (effect.rules->relation->can_precede) TRY(depend_on_absence_at(parent_entity, effect.key));
+    return std::optional<ChangedParent>();
   }
   auto to = *parent->after;
   TRY(checked(add_to_counters(effect.counters, to)));
   TRY(derive(parent_entity, parent->after, to));
-  return apply(*parent, std::move(to), depth + 1);
+  auto from = std::exchange(parent->after, std::move(to));
+  return std::optional(ChangedParent{.from = std::move(*from), .to = &*parent->after});
 }
 
 }  // namespace stator::runtime

@@ -1,8 +1,6 @@
-// What the rules make of an entity's change, as writes of its rows and reservations.
+// The effects of an entity's change by the rules, as writes of its rows and reservations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/requirements.h"
@@ -13,11 +11,6 @@ namespace {
 
 using model::Entity;
 using value::AttributeValue;
-
-bool holds_attribute(const model::Record& record, const std::string& name) {
-  return record.attributes.empty() ||
-         std::find(record.attributes.begin(), record.attributes.end(), name) != record.attributes.end();
-}
 
 Problem duplicate(const Entity& entity, const model::Unique& rule) {
   std::vector<model::ValueProblem> details;
@@ -81,34 +74,14 @@ void Transaction::plan_change(const Entity& entity, const value::Item& key, cons
 
 void Transaction::require_unchanged(const Draft& draft, const Effects& effects) {
   const auto& entity = *draft.entity;
-  const auto& rules = rules_.of(entity);
   const auto& table = model_.table;
   const bool by_version = draft.by_user && entity.versioned;
   plan_.require(draft.key, attribute_is(table.type_attribute, AttributeValue::string(entity.main().type)));
   if (by_version) {
     plan_.require(draft.key, attribute_is(table.version_attribute, draft.before->find(table.version_attribute)));
   }
-  for (const auto& name : effects.inputs) {
-    // An equal version proves that the row is the one that was read, unless its name can be reused: within a
-    // millisecond a new row may begin with the same version.
-    const bool guarded = by_version && entity.never_recreated && !rules.drifting.contains(name);
-    if (guarded || entity.is_named_by(name)) continue;
-    plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
-  }
-  for (const auto& counter : effects.must_be_zero) {
-    plan_.require(draft.key, {.kind = Requirement::Kind::AtMostZero,
-                              .attribute = counter,
-                              .value = {},
-                              .otherwise = in_use(entity, {counter, "is not zero"})});
-  }
-  // A row that is new or moves is written whole, with counters and copies as they were read.
-  for (const auto& row : effects.rows) {
-    if (row.record == nullptr || row.action(row.from) != RowEffect::Action::Put) continue;
-    for (const auto& name : rules.drifting) {
-      if (holds_attribute(*row.record, name)) {
-        plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
-      }
-    }
+  for (auto& requirement : requirements_of(rules_.of(entity), effects, *draft.before, by_version)) {
+    plan_.require(draft.key, std::move(requirement));
   }
 }
 
