@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
-// What the endpoints of the console answer with.
+// The answers of the console's endpoints.
 namespace stator::console {
 
 http::Response text_answer(int status, std::string_view body);

@@ -4,15 +4,15 @@
 #include <array>
 #include <string>
 
-#include "stator/http/content_coding.h"
-#include "stator/http/page.h"
+#include "stator/http/browser/page.h"
+#include "stator/http/message/content_coding.h"
 
 namespace stator::console {
 namespace {
 
 constexpr std::string_view kIndex = "index.html";
 constexpr std::string_view kAssets = "/assets/";
-// What belongs to the server.  All other paths are states of the page, but for files that browsers ask for at the top:
+// Paths of the server.  All other paths are states of the page, except files that browsers ask for at the top:
 // /favicon.ico.  Below, a dot is part of a name: /tables/orders.v2.
 constexpr std::array<std::string_view, 7> kReserved = {"/api",    "/assets",  "/session", "/console",
                                                        "/health", "/metrics", "/systems"};

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
 namespace stator::console {
 

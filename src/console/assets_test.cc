@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "stator/http/content_coding.h"
+#include "stator/http/message/content_coding.h"
 
 namespace stator::console {
 namespace {

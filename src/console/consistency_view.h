@@ -13,7 +13,7 @@
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/console/served_model.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/runtime/consistency/verify.h"
 
 namespace stator::console {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 #include "stator/console/answers.h"
@@ -200,7 +200,7 @@ void Console::run_later(const http::Request& request, http::Responder responder,
   }
 }
 
-// What may wait for the database or for a disk is answered by a worker.
+// Requests that may wait for the database or for a disk are answered by a worker.
 void Console::answer(const http::Request& request, http::Responder responder) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (request.path == "/console/info") return responder.send(reads ? info(request) : wrong_method());

@@ -27,33 +27,33 @@ struct ApiAddress {
   std::uint16_t port = 0;
 };
 
-// What the console is told about the server that it is part of.
+// Facts about the server that the console is part of.
 struct ConsoleOptions {
   bool secure = false;     // served over TLS, and so the cookie must not leave it
   bool local = true;       // only this machine reaches it
   bool read_only = false;  // no request of the page changes data
-  // Requests can be run as any user, by those who may; false where others decide who users are.
+  // Users with that right can run requests as any user; false where another system decides who users are.
   bool users_are_ours = true;
   bool in_memory = false;
   std::string version = {};
   std::string endpoint = {};  // the database is there; empty: it is this server's own
   ApiAddress api = {};        // of this server's own database
   std::string region = "us-east-1";
-  // The answers of the server to those who watch it.
+  // The server's answers for monitoring.
   std::function<http::Response()> health = nullptr;
   std::function<http::Response()> metrics = nullptr;
-  // What the page draws; null: there is nothing to draw.
+  // The numbers that the page draws; null: it draws none.
   std::function<ServerMetrics()> numbers = nullptr;
 };
 
-// The page people look at, and what it calls.
+// The page that people use, and the endpoints that it calls.
 //
 //   POST /api/<Operation>   answered by the client
 //   GET /session            whether one has to sign in, and with which key one did
 //   POST /session           signs in: {"accessKeyId": "...", "secretAccessKey": "..."}; the session is a cookie
 //   DELETE /session         signs out
-//   /console/info           what this console can do
-//   /console/saved          saved queries (saved_queries.h); /console/history: those that were run
+//   /console/info           the features of this console
+//   /console/saved          saved queries (saved_queries.h); /console/history: queries that were run
 //   /console/models         models (models.h)
 //   /console/remote         reads of another endpoint (elsewhere.h)
 //   /console/live           the latest requests (live_requests.h)

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <string_view>
 
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
 namespace stator::console {
 
-// Reads another DynamoDB endpoint, so that its tables can be copied: the page itself talks to nobody but its server.
+// Reads another DynamoDB endpoint, so that its tables can be copied: the page itself talks only to its server.
 //
 //   POST /console/remote/<Operation>   {"endpoint": "http://...", "region": "...", "accessKeyId": "...",
 //                                       "secretAccessKey": "...", "request": {...}}

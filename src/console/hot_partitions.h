@@ -31,7 +31,7 @@ class HotPartitions {
   using Key = std::pair<std::string, std::string>;  // table and partition
 
   std::map<Key, std::uint64_t> counts_;
-  std::multimap<std::uint64_t, const Key*> by_count_;  // the keys are those of counts_
+  std::multimap<std::uint64_t, const Key*> by_count_;  // the keys are in counts_
 };
 
 }  // namespace stator::console

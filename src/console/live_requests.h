@@ -18,7 +18,7 @@
 
 namespace stator::console {
 
-// One request of the DynamoDB API, as the console shows it.  Headers are not among what is kept.
+// One request of the DynamoDB API, as the console shows it.  Headers are not kept.
 struct LiveRequest {
   std::uint64_t id = 0;
   WallTime at;
@@ -35,8 +35,8 @@ struct LiveRequest {
 
 // The latest requests, and the partitions that they are about, while somebody looks.
 //
-// Nobody looks: watches() is one relaxed load of an atomic, nothing is kept, and nothing else is done.  Somebody looks
-// for kPatience after look().  At most kMost requests are kept, of at most kMostBytes.  Thread-safe.
+// Without a watcher, watches() is one relaxed load of an atomic, nothing is kept, and nothing else is done.  A watcher
+// is present for kPatience after look().  At most kMost requests are kept, of at most kMostBytes.  Thread-safe.
 class LiveRequests final : public client::CallWatcher {
  public:
   static constexpr std::chrono::seconds kPatience{10};
@@ -52,23 +52,23 @@ class LiveRequests final : public client::CallWatcher {
     return until != 0 && is_before(until);
   }
 
-  // A request that has just arrived, while somebody looks.  What is known later is filled in by the caller, who then
-  // calls finish().
+  // A request that has just arrived, while somebody watches.  The caller fills in the facts that are known later, and
+  // then calls finish().
   std::unique_ptr<LiveRequest> begin(std::string_view operation, std::string_view body) const;
   void finish(std::unique_ptr<LiveRequest> request);
 
   // Calls of the systems in this process.
   void saw(const client::TracedCall& call) override;
 
-  // Somebody looks.
+  // Marks that somebody watches.
   void look();
 
   struct News {
-    std::uint64_t cursor = 0;   // what to ask with the next time
+    std::uint64_t cursor = 0;   // for the next call of after()
     std::uint64_t dropped = 0;  // requests that were forgotten before they could be told
     std::vector<LiveRequest> requests;
   };
-  // What came after the request with that id; everything, when that is from another life of the server.
+  // The requests after that id; all requests if the id is from before the last restart.
   News after(std::uint64_t cursor) const;
   std::vector<HotPartitions::Entry> hottest(std::size_t most) const;
 
@@ -78,7 +78,7 @@ class LiveRequests final : public client::CallWatcher {
 
   const Clock& clock_;
   const PartitionKeyOf key_of_;
-  std::atomic<std::int64_t> watched_until_ = 0;  // of the steady clock, in nanoseconds; 0: nobody looks
+  std::atomic<std::int64_t> watched_until_ = 0;  // of the steady clock, in nanoseconds; 0: no watcher
 
   mutable Mutex mutex_;
   std::deque<LiveRequest> requests_ GUARDED_BY(mutex_);

@@ -26,7 +26,7 @@ constexpr std::size_t kMostSubjectBytes = 1024;
 struct AskedRequest {
   std::string method, path, query, content_type, body;  // the body is followed by kBodyPadding bytes
   std::size_t body_bytes = 0;
-  std::optional<app::Identity> identity;
+  std::optional<app::TokenUser> user;
 };
 
 std::vector<std::string> texts_of(value::JsonElement element) {
@@ -39,19 +39,19 @@ std::vector<std::string> texts_of(value::JsonElement element) {
   return texts;
 }
 
-Result<std::optional<app::Identity>> read_identity(value::JsonElement as, const std::string& roles_claim) {
-  if (!as || as.is_null()) return std::optional<app::Identity>();
+Result<std::optional<app::TokenUser>> read_user(value::JsonElement as, const std::string& roles_claim) {
+  if (!as || as.is_null()) return std::optional<app::TokenUser>();
   const auto subject = as.object().get<std::string_view>("subject");
   if (!subject || subject->empty() || subject->size() > kMostSubjectBytes) {
     return validation_error("as must be null or have a subject, which is not empty.");
   }
-  app::Identity identity;
-  identity.caller.subject = std::string(*subject);
+  app::TokenUser user;
+  user.caller.subject = std::string(*subject);
   const auto claims = as["claims"].object();
-  identity.caller.roles = texts_of(claims[roles_claim]);
-  identity.name = claims.get<std::string_view>("name").value_or("");
-  identity.email = claims.get<std::string_view>("email").value_or("");
-  return std::optional(std::move(identity));
+  user.caller.roles = texts_of(claims[roles_claim]);
+  user.name = claims.get<std::string_view>("name").value_or("");
+  user.email = claims.get<std::string_view>("email").value_or("");
+  return std::optional(std::move(user));
 }
 
 Result<void> add_query(std::string& query, value::JsonElement asked) {
@@ -97,7 +97,7 @@ Result<AskedRequest> read_asked(std::string_view body, const ModelRunOptions& op
     return validation_error(fmt::format("The body of the request has at most {} bytes.", options.max_body_bytes));
   }
   asked.body.append(http::kBodyPadding, '\0');
-  asked.identity = TRY(read_identity(object["as"], options.roles_claim));
+  asked.user = TRY(read_user(object["as"], options.roles_claim));
   return asked;
 }
 
@@ -129,7 +129,7 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
                                                .path = asked.path,
                                                .query = *query,
                                                .body = request.body,
-                                               .identity = asked.identity ? &*asked.identity : nullptr,
+                                               .user = asked.user ? &*asked.user : nullptr,
                                                .max_file_bytes = options.max_body_bytes,
                                                .memory = options.memory});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
@@ -168,7 +168,7 @@ http::Response run_request(const ServedModel& served, std::string_view body, con
                            const ModelRunOptions& options) {
   const auto asked = read_asked(body, options);
   if (!asked) return bad_request(asked.error().message);
-  if (asked->identity && !rights.impersonate) {
+  if (asked->user && !rights.impersonate) {
     return forbidden(
         "Only a session of an access key, or anybody on this machine while there are no keys, may run "
         "requests as a user, and nobody where the setting jwks is set.");

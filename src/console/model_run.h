@@ -6,7 +6,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/memory_budget.h"
 #include "stator/console/served_model.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 
 namespace stator::console {
 
@@ -22,8 +22,8 @@ struct ModelRunOptions {
 //   {"method": "GET", "path": "/books", "query": {"status": "READ"}, "body": null, "contentType": "application/json",
 //    "as": {"subject": "ann", "claims": {"roles": ["admin"], "name": "...", "email": "..."}}}
 //
-// "as" is null for nobody.  A body that is a text is sent as it is, so that its numbers keep their digits; any other
-// body is sent as JSON.  No token is made: the user exists for this one request.  Blocking.
+// "as" is null for a caller who is not signed in.  A body that is a text is sent as it is, so that its numbers keep
+// their digits; any other body is sent as JSON.  No token is made: the user exists for this one request.  Blocking.
 http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights, const Clock& clock,
                            const ModelRunOptions& options);
 

@@ -48,7 +48,7 @@ void write_table(JsonWriter& json, const model::TableDesign& table) {
     json.begin_object().key("name").string(index.name).key("kind").string(index.local ? "local" : "global");
     json.key("partitionKey").string(joined_names(index.partition)).key("sortKey");
     write_optional(json, joined_names(index.sort));
-    using enum model::Projection;
+    using enum model::ProjectionKind;
     json.key("projection");
     json.string(index.projection == All        ? std::string("all")
                 : index.projection == KeysOnly ? std::string("keys only")

@@ -21,7 +21,7 @@ void write_findings(value::JsonWriter& json, const model::Diagnostics& findings,
 // The table, entities, patterns, actions, relations and findings.
 void write_model(value::JsonWriter& json, const model::Model& model, const model::Diagnostics& findings);
 
-// What loading a text has told, and what the checker says of the model if there is one, in the order of the file.
+// The diagnostics of loading a text, and the checker's findings if there is a model, in the order of the file.
 model::Diagnostics all_findings(const model::Loaded& loaded, const model::CheckLimits& limits);
 
 // The members that GET /console/models/{name} and POST /console/models/check share: ok, findings, model, document and

@@ -14,13 +14,13 @@
 #include "stator/console/consistency_view.h"
 #include "stator/console/model_run.h"
 #include "stator/console/served_model.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/model/diagnostic.h"
 
 namespace stator::console {
 
-// Everything below /console/models: the served models as data, texts of models that are being written, and what the
-// models' tables need.  Blocking, thread-safe.
+// Everything below /console/models: the served models as data, texts of models that are being written, and the repairs
+// that the models' tables need.  Blocking, thread-safe.
 class Models {
  public:
   static constexpr std::string_view kPath = "/console/models";
@@ -29,7 +29,7 @@ class Models {
   static constexpr std::size_t kMostItems = 1'000;
   static constexpr int kChecksAtOnce = 2;  // of texts of models: each can take a worker for a second or two
 
-  // Client, clock and what is served outlive it.  The client is that of the database; systems have their own.
+  // Client, clock and the served models outlive it.  The client is that of the database; systems have their own.
   Models(std::vector<ServedModel> served, client::Client& client, const Clock& clock, ModelRunOptions run);
 
   bool empty() const { return served_.empty(); }
@@ -38,7 +38,7 @@ class Models {
   // How much body a request may have, by its path.
   static std::size_t body_bytes(std::string_view path);
   http::Response handle(const http::Request& request, const Rights& rights);
-  // Ends the checks that run, and those that come.
+  // Ends running checks, and those that begin later.
   void stop() { stop_.request_stop(); }
 
  private:
@@ -62,7 +62,7 @@ class Models {
   std::atomic<int> checks_{0};
   Mutex mutex_;
   std::map<std::string, model::Diagnostics, std::less<>> findings_ GUARDED_BY(mutex_);
-  ConsistencyView consistency_;  // last: its thread uses what is above
+  ConsistencyView consistency_;  // last: its thread uses the members above
 };
 
 }  // namespace stator::console

@@ -1,7 +1,7 @@
 #include "stator/console/read_only.h"
 
 #include "stator/client/is_read.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/value/json.h"
 
 namespace stator::console {

@@ -15,7 +15,7 @@
 
 namespace stator::console {
 
-// The queries that users of the console have saved, and the history of those that they ran.  Both are JSON objects:
+// The queries that users of the console have saved, and the history of queries that they ran.  Both are JSON objects:
 //
 //   {"id": "...", "kind": "query", "name": "...", "table": "...", "body": ..., "at": "2026-01-15T10:00:00.000Z"}
 //

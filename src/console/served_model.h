@@ -18,7 +18,7 @@ struct ServedModel {
   const model::Model& model() const { return system->model(); }
 };
 
-// What the session behind a request may do.
+// The rights of the session behind a request.
 struct Rights {
   bool write = false;        // change data
   bool impersonate = false;  // run requests as any user

@@ -13,7 +13,7 @@
 
 namespace stator::console {
 
-// The state of the database server that keeps the store, and what was asked of it.
+// The state of the database server that keeps the store, and the statements sent to it.
 struct StoreNumbers {
   std::string host;
   bool reachable = true;
@@ -31,7 +31,7 @@ struct StoreNumbers {
   std::vector<Statements> statements = {};
 };
 
-// What the server counts, as the console draws it: counters grow from the start of the server.
+// The server's counters, as the console draws them: they grow from the start of the server.
 struct ServerMetrics {
   http::RequestTotals requests;
   std::uint64_t commits = 0;
@@ -49,7 +49,7 @@ double percentile(const http::RequestTotals& totals, double part);
 // GET /console/metrics.
 std::string metrics_json(const ServerMetrics& metrics, const std::vector<HotPartitions::Entry>& hottest, WallTime now);
 
-// What the process has in memory now.
+// The memory of the process, as resident now.
 std::uint64_t resident_bytes();
 
 }  // namespace stator::console

@@ -44,6 +44,7 @@ void Sessions::refresh() {
 }
 
 Result<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
+  if (!keys_.keys_are_confirmed()) return Refusal::NoStore;
   const auto now = clock_.now();
   const auto given = http::sigv4::sha256(secret);
   const auto known = keys_.secret_digest(key_id);

@@ -12,7 +12,7 @@
 #include "stator/base/mutex.h"
 #include "stator/base/result.h"
 #include "stator/console/signed_sessions.h"
-#include "stator/http/sigv4.h"
+#include "stator/http/signature/sigv4.h"
 
 namespace stator::console {
 
@@ -28,13 +28,13 @@ class Sessions {
   static constexpr std::size_t kMost = 256;
   static constexpr int kFailuresPerSecond = 10;
 
-  // Keys and clock outlive the sessions.  `shared` is what the servers of a database have in common; nullopt: there is
-  // one server.
+  // Keys and clock outlive the sessions.  `shared`: the text that the servers of a database have in common; nullopt:
+  // there is one server.
   Sessions(const http::SignatureVerifier& keys, const Clock& clock, std::optional<SharedText> shared = std::nullopt);
 
   // Whether sign_in() and sign_out() may wait for a database.
   bool is_shared() const { return signed_.has_value(); }
-  // Learns what other servers have done.  Call it once a second, where sessions are shared.
+  // Reads the sessions that other servers have ended.  Call it once a second, where sessions are shared.
   void refresh();
 
   // Whether a session is needed: once there are keys, as for requests to the API.

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 namespace stator::console {
 namespace {
@@ -93,11 +95,14 @@ struct SharedSessionsTest : ::testing::Test {
   SharedText shared() {
     return {.read = [this]() -> Result<std::optional<std::string>> {
               if (gone) return Error{ErrorCode::Storage, "the database does not answer"};
-              return text;
+              const auto read = text;
+              if (const auto then = std::exchange(after_read, nullptr)) then();
+              return read;
             },
             .change = [this](const SharedText::Change& change) -> Result<void> {
               if (gone) return Error{ErrorCode::Storage, "the database does not answer"};
               text = TRY(change(text));
+              if (const auto then = std::exchange(after_change, nullptr)) then();
               return {};
             }};
   }
@@ -106,6 +111,7 @@ struct SharedSessionsTest : ::testing::Test {
   ManualClock clock;
   std::optional<std::string> text;
   bool gone = false;
+  std::function<void()> after_read, after_change;  // once, before the answer arrives
   http::SignatureVerifier keys{{.service = "dynamodb"}, clock};
   Sessions one{keys, clock, shared()}, other{keys, clock, shared()};
 };
@@ -128,6 +134,36 @@ TEST_F(SharedSessionsTest, EndAtAllServersWithinASecond) {
   other.refresh();  // once a second
   EXPECT_FALSE(other.key_of(token));
   EXPECT_TRUE(other.key_of(kept));
+}
+
+TEST_F(SharedSessionsTest, StayEndedThoughAnOlderTextArrivesLater) {
+  const auto token = sign_in(one);
+  after_read = [&] { ASSERT_TRUE(one.sign_out(token)); };
+  one.refresh();
+  EXPECT_FALSE(one.key_of(token));
+  one.refresh();
+  EXPECT_FALSE(one.key_of(token));
+}
+
+TEST_F(SharedSessionsTest, StayEndedWhenTwoEndAtOnce) {
+  const auto first = sign_in(one), second = sign_in(one);
+  after_change = [&] { ASSERT_TRUE(one.sign_out(second)); };
+  ASSERT_TRUE(one.sign_out(first));
+  EXPECT_FALSE(one.key_of(first));
+  EXPECT_FALSE(one.key_of(second));
+  one.refresh();
+  EXPECT_FALSE(one.key_of(first));
+  EXPECT_FALSE(one.key_of(second));
+}
+
+TEST_F(SharedSessionsTest, EndAtAServerThatDoesNotKnowThemYet) {
+  const auto token = sign_in(one);
+  gone = true;
+  Sessions started_now(keys, clock, shared());
+  gone = false;
+  ASSERT_TRUE(started_now.sign_out(token));
+  started_now.refresh();
+  EXPECT_FALSE(started_now.key_of(token));
 }
 
 TEST_F(SharedSessionsTest, EndWithTimeAndWithTheirKey) {

@@ -64,7 +64,16 @@ std::string SignedSessions::print(const State& state) {
   return text;
 }
 
+bool SignedSessions::is_known() const {
+  MutexLock lock(mutex_);
+  return !state_.secret.empty();
+}
+
 Result<void> SignedSessions::refresh() {
+  const auto ends = [&] {
+    MutexLock lock(mutex_);
+    return ends_;
+  }();
   auto text = TRY(text_.read());
   if (!text) {
     TRY(text_.change([&](const std::optional<std::string>& made) -> Result<std::string> {
@@ -75,6 +84,8 @@ Result<void> SignedSessions::refresh() {
   }
   auto state = TRY(parse(*text));
   MutexLock lock(mutex_);
+  // A session has ended meanwhile, and the text may be older than that.  The next refresh reads it again.
+  if (ends_ != ends && !state_.secret.empty()) return {};
   state_ = std::move(state);
   return {};
 }
@@ -90,11 +101,7 @@ std::optional<std::string> SignedSessions::signature(std::string_view claims, st
 }
 
 Result<std::string> SignedSessions::open(std::string_view key_id, WallTime until) {
-  const auto known = [&] {
-    MutexLock lock(mutex_);
-    return !state_.secret.empty();
-  };
-  if (!known()) TRY(refresh());
+  if (!is_known()) TRY(refresh());
   const auto claims = fmt::format("{}.{}.{}", seconds_of(until), app::base64url(app::random_bytes(kNonceBytes)),
                                   app::base64url(key_id));
   MutexLock lock(mutex_);
@@ -128,20 +135,29 @@ std::optional<std::string> SignedSessions::key_of(std::string_view token, WallTi
 }
 
 Result<void> SignedSessions::end(std::string_view token, WallTime now) {
+  if (!is_known()) TRY(refresh());
   if (!key_of(token, now)) return {};
+  const auto hash = app::base64url(app::sha256(token));
   State changed;
+  std::int64_t until = 0;
+  bool is_replaced = false;
   TRY(text_.change([&](const std::optional<std::string>& text) -> Result<std::string> {
     changed = text ? TRY(parse(*text)) : State{.secret = new_secret(), .ended = {}};
     const auto claims = claims_of(token, changed.secret);
     if (claims) {
+      until = claims->until;
       std::erase_if(changed.ended, [&](const auto& each) { return each.second <= seconds_of(now); });
-      changed.ended.emplace(app::base64url(app::sha256(token)), claims->until);
-      if (changed.ended.size() > kMostEnded) changed = {.secret = new_secret(), .ended = {}};
+      changed.ended.emplace(hash, until);
     }
+    is_replaced = changed.ended.size() > kMostEnded;
+    if (is_replaced) changed = {.secret = new_secret(), .ended = {}};
     return print(changed);
   }));
   MutexLock lock(mutex_);
-  state_ = std::move(changed);
+  // Another end can have come later and be known already, so this one is only added.
+  ++ends_;
+  if (is_replaced) state_ = std::move(changed);
+  state_.ended.emplace(hash, until);
   return {};
 }
 

@@ -10,7 +10,7 @@
 
 #include "stator/base/assert.h"
 #include "stator/base/random.h"
-#include "stator/http/sigv4_canonical.h"
+#include "stator/http/signature/sigv4_canonical.h"
 
 namespace stator::app {
 namespace {

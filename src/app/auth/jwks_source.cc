@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "stator/http/client.h"
+#include "stator/http/client/client.h"
 #include "stator/http/origin.h"
 
 namespace stator::app {

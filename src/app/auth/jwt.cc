@@ -86,7 +86,7 @@ Result<void> TokenVerifier::load() {
   return {};
 }
 
-Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view token, KeyReading reading) {
+Result<std::shared_ptr<const TokenUser>> TokenVerifier::verify(std::string_view token, KeyReading reading) {
   if (token.size() > kMaxTokenBytes) return refused("is too long");
   if (keys_.jwks && reading == KeyReading::Allowed) refresh(kRefreshEvery);  // also when every token is remembered
   std::uint64_t checked_by = 0;
@@ -95,18 +95,18 @@ Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view t
     checked_by = sets_read_;
     for (const auto* cache : {&young_, &old_}) {
       const auto found = cache->find(token);
-      if (found != cache->end() && clock_.now() < found->second.until) return found->second.identity;
+      if (found != cache->end() && clock_.now() < found->second.until) return found->second.user;
     }
   }
   auto checked = TRY(check(token, reading));
   MutexLock lock(mutex_);
-  if (sets_read_ != checked_by) return std::move(checked.identity);
+  if (sets_read_ != checked_by) return std::move(checked.user);
   if (young_.size() >= kCachedTokens) {
     old_ = std::move(young_);
     young_.clear();
   }
   young_.insert_or_assign(std::string(token), checked);
-  return std::move(checked.identity);
+  return std::move(checked.user);
 }
 
 Result<TokenVerifier::Checked> TokenVerifier::check(std::string_view token, KeyReading reading) {
@@ -127,7 +127,7 @@ Result<void> TokenVerifier::check_signature(std::string_view header, std::string
   const auto json = parser().parse(header);
   if (!json || !json->get(object)) return refused("is not a signed JWT");
   const auto algorithm = algorithm_of(object.get<std::string_view>("alg").value_or(""));
-  // What `crit` names must be understood (RFC 7515 4.1.11), and nothing of the kind is.
+  // An extension that `crit` names must be understood (RFC 7515 4.1.11), and none is.
   if (!algorithm || has(object, "crit")) return refused("is signed in a way that is not accepted");
   if (*algorithm == Algorithm::Hs256) {
     if (keys_.secret.empty()) return refused("is signed in a way that is not accepted");
@@ -170,15 +170,15 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   auto roles = texts_of(object, rules_.roles_claim);
   if (!roles || roles->size() > kMaxRoles) return refused(fmt::format("has a bad claim `{}`", rules_.roles_claim));
 
-  auto identity = std::make_shared<Identity>();
-  identity->caller.subject = std::string(subject);
-  identity->caller.roles = std::move(*roles);
-  identity->name = object.get<std::string_view>("name").value_or("");
-  if (!is_unverified(object)) identity->email = object.get<std::string_view>("email").value_or("");
+  auto user = std::make_shared<TokenUser>();
+  user->caller.subject = std::string(subject);
+  user->caller.roles = std::move(*roles);
+  user->name = object.get<std::string_view>("name").value_or("");
+  if (!is_unverified(object)) user->email = object.get<std::string_view>("email").value_or("");
   // An expiry far away is looked at again after a day, which also keeps the sum in range.
   constexpr double kLongest = 86'400;
   const auto left = std::chrono::duration<double>(std::min(*expires + skew - now, kLongest));
-  return Checked{.identity = std::move(identity),
+  return Checked{.user = std::move(user),
                  .until = clock_.now() + std::chrono::duration_cast<std::chrono::microseconds>(left)};
 }
 

@@ -17,14 +17,14 @@
 
 namespace stator::app {
 
-// Who a token speaks for.
-struct Identity {
+// The user of a token.
+struct TokenUser {
   runtime::Caller caller;
   std::string name;   // the claim of that name; empty when the token has none
   std::string email;  // likewise; empty also when the token says that it is not verified
 };
 
-// What a token must look like beside its signature.
+// The claims that a token must have, beside a valid signature.
 struct TokenRules {
   std::string issuer = {};    // `iss` must be it; empty: any
   std::string audience = {};  // `aud` must be it or hold it; empty: any
@@ -40,12 +40,12 @@ struct TokenKeys {
 
 // Checks JSON Web Tokens (RFC 7519).
 //
-// A token names its algorithm, but the keys decide: HS256 goes with the secret only, RS256 and ES256 with a key of that
-// kind only, and there is no other (`none` least of all).  `sub` and `exp` must be there.  What has been checked is
-// remembered until it expires or the key set was read again, up to a bound.  The key set is read again every five
-// minutes, and when a token names a key that it does not hold, but not more often than every half minute; while it
-// cannot be read, the keys stay as they are. So a key that is withdrawn is accepted for at most five minutes more.
-// Thread-safe; may block to read the key set.
+// A token names its algorithm, but the keys decide: HS256 is accepted only with the secret, RS256 and ES256 only with a
+// key of that kind, and all other algorithms (such as `none`) are refused.  `sub` and `exp` are required.  A valid
+// token is cached until it expires or the key set is read again; the cache has a bound.  The key set is read again
+// every five minutes, and when a token names an unknown key, but at most every half minute.  If it cannot be read, the
+// old keys stay. So a key that is withdrawn is accepted for at most five minutes more. Thread-safe; may block to read
+// the key set.
 class TokenVerifier {
  public:
   static constexpr std::size_t kMaxTokenBytes = 8 << 10;
@@ -57,13 +57,12 @@ class TokenVerifier {
   // Reads the key set for the first time.  Errors: those of the reader, and of read_jwks().
   Result<void> load();
 
-  // Errors: Validation; the message tells the caller what is wrong with his token, and nothing else.
-  Result<std::shared_ptr<const Identity>> verify(std::string_view token) { return verify(token, KeyReading::Allowed); }
+  // Errors: Validation; the message names the mistake in the token, and nothing else.
+  Result<std::shared_ptr<const TokenUser>> verify(std::string_view token) { return verify(token, KeyReading::Allowed); }
 
-  // The same by the keys that are there, for those who must not block.  Errors: Busy, too, when the token names an
-  // unknown key and the key set has not been read for a while: read_keys_again(), on a thread that may block, and ask
-  // again.
-  Result<std::shared_ptr<const Identity>> verify_at_once(std::string_view token) {
+  // The same without reading the key set, for threads that must not block.  Errors: also Busy, when the token names an
+  // unknown key and the key set may be read again: call read_keys_again() on a thread that may block, then try again.
+  Result<std::shared_ptr<const TokenUser>> verify_at_once(std::string_view token) {
     return verify(token, KeyReading::Forbidden);
   }
   // Reads the key set, unless that was tried within the last half minute.
@@ -71,7 +70,7 @@ class TokenVerifier {
 
  private:
   struct Checked {
-    std::shared_ptr<const Identity> identity;
+    std::shared_ptr<const TokenUser> user;
     WallTime until;
   };
   struct TextHash {
@@ -83,7 +82,7 @@ class TokenVerifier {
 
   enum class KeyReading : std::uint8_t { Allowed, Forbidden };
 
-  Result<std::shared_ptr<const Identity>> verify(std::string_view token, KeyReading reading);
+  Result<std::shared_ptr<const TokenUser>> verify(std::string_view token, KeyReading reading);
   Result<Checked> check(std::string_view token, KeyReading reading);
   Result<void> check_signature(std::string_view header, std::string_view text, std::string_view signature,
                                KeyReading reading);
@@ -91,7 +90,7 @@ class TokenVerifier {
   // The key for this token; reads the set again when that may help and is allowed.
   Result<PublicKey> find_key(Algorithm algorithm, std::string_view id, KeyReading reading);
   bool may_be_read_again(std::chrono::seconds when_older_than) const REQUIRES(mutex_);
-  // Whether the set was read again.  One thread reads, others go on with what there is.
+  // Whether the set was read again.  One thread reads; other threads use the present keys.
   bool refresh(std::chrono::seconds when_older_than);
 
   const TokenKeys keys_;
@@ -100,15 +99,15 @@ class TokenVerifier {
 
   mutable Mutex mutex_;
   KeySet key_set_ GUARDED_BY(mutex_);
-  std::uint64_t sets_read_ GUARDED_BY(mutex_) = 0;  // what was checked by an earlier set is not remembered
+  std::uint64_t sets_read_ GUARDED_BY(mutex_) = 0;  // tokens that an earlier set has verified are not cached
   WallTime refreshed_ GUARDED_BY(mutex_);
   bool refreshing_ GUARDED_BY(mutex_) = false;
-  // Two generations: when the younger is full, it becomes the older, whose tokens are checked anew.
+  // Two generations: when the younger is full, it becomes the older. A token of the older one is checked again.
   Cache young_ GUARDED_BY(mutex_);
   Cache old_ GUARDED_BY(mutex_);
 };
 
-// What a new token says.
+// The claims of a new token.
 struct TokenClaims {
   std::string subject;
   std::vector<std::string> roles = {};

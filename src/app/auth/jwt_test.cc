@@ -103,13 +103,13 @@ struct TokenTest : ::testing::Test {
 TEST_F(TokenTest, SpeaksForItsSubject) {
   const auto token =
       make_token({.subject = "ann", .roles = {"admin"}, .name = "Ann", .email = "ann@example.org"}, kSecret, clock);
-  const auto identity = verifier.verify(token);
-  ASSERT_TRUE(identity) << identity.error().message;
-  EXPECT_EQ((*identity)->caller.subject, "ann");
-  EXPECT_EQ((*identity)->caller.roles, std::vector<std::string>{"admin"});
-  EXPECT_FALSE((*identity)->caller.system);
-  EXPECT_EQ((*identity)->name, "Ann");
-  EXPECT_EQ((*identity)->email, "ann@example.org");
+  const auto user = verifier.verify(token);
+  ASSERT_TRUE(user) << user.error().message;
+  EXPECT_EQ((*user)->caller.subject, "ann");
+  EXPECT_EQ((*user)->caller.roles, std::vector<std::string>{"admin"});
+  EXPECT_FALSE((*user)->caller.system);
+  EXPECT_EQ((*user)->name, "Ann");
+  EXPECT_EQ((*user)->email, "ann@example.org");
 }
 
 TEST_F(TokenTest, HasNoAddressThatItsIssuerHasNotVerified) {
@@ -184,9 +184,9 @@ TEST_F(TokenTest, MustComeFromTheIssuerAndBeForTheAudience) {
 
 TEST_F(TokenTest, TakesRolesFromTheClaimThatIsConfigured) {
   TokenVerifier other({.secret = std::string(kSecret)}, {.roles_claim = "groups"}, clock);
-  const auto identity = other.verify(hs256(R"({"sub":"a","exp":1e10,"roles":["admin"],"groups":"editor"})"));
-  ASSERT_TRUE(identity);
-  EXPECT_EQ((*identity)->caller.roles, std::vector<std::string>{"editor"});
+  const auto user = other.verify(hs256(R"({"sub":"a","exp":1e10,"roles":["admin"],"groups":"editor"})"));
+  ASSERT_TRUE(user);
+  EXPECT_EQ((*user)->caller.roles, std::vector<std::string>{"editor"});
 }
 
 struct KeySetTest : TokenTest {

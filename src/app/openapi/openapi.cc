@@ -16,9 +16,9 @@ using value::JsonWriter;
 
 // Routes whose paths differ at most in the names of their captures: one path to OpenAPI.
 struct PathItem {
-  std::string path;                             // of the first of them
-  std::vector<std::string> names;               // of its captures
-  std::map<std::string, Operation> operations;  // by method, in lower case
+  std::string path;                                    // of the first of them
+  std::vector<std::string> names;                      // of its captures
+  std::map<std::string, OpenApiOperation> operations;  // by method, in lower case
 };
 
 // "/books/{bookId}" is "/books/{}".

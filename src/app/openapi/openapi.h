@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 #include "stator/model/model.h"
 
 namespace stator::app {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "stator/app/openapi/openapi_schema.h"
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/input.h"
 #include "stator/model/answer_shape.h"
 #include "stator/runtime/write/action_subject.h"
 
@@ -42,7 +42,7 @@ class Description {
     operation_.id = route.label;
   }
 
-  Operation take() && {
+  OpenApiOperation take() && {
     std::visit([&](const auto& target) { add_target(target); }, route_.target);
     if (operation_.body) problems({"413"});
     return std::move(operation_);
@@ -62,15 +62,15 @@ class Description {
 
   // -------------------------------------------------------------------------------------------------------- parameters
 
-  Operation::Parameter& parameter(std::string_view in, std::string_view name, bool required,
-                                  std::string_view description = {}) {
-    return operation_.parameters.emplace_back(Operation::Parameter{.in = std::string(in),
-                                                                   .name = std::string(name),
-                                                                   .description = std::string(description),
-                                                                   .required = required,
-                                                                   .schemas = {},
-                                                                   .words = {},
-                                                                   .of = {route_.label}});
+  OpenApiOperation::Parameter& parameter(std::string_view in, std::string_view name, bool required,
+                                         std::string_view description = {}) {
+    return operation_.parameters.emplace_back(OpenApiOperation::Parameter{.in = std::string(in),
+                                                                          .name = std::string(name),
+                                                                          .description = std::string(description),
+                                                                          .required = required,
+                                                                          .schemas = {},
+                                                                          .words = {},
+                                                                          .of = {route_.label}});
   }
   void parameter(std::string_view in, std::string_view name, bool required, const model::Type& type,
                  std::string_view description = {}) {
@@ -84,7 +84,7 @@ class Description {
     if (!takes_include_deleted(route_)) return;
     model::Type boolean;
     boolean.kind = Kind::Boolean;
-    parameter("query", kIncludeDeleted, false, boolean, "Also what is deleted and can be restored");
+    parameter("query", kIncludeDeleted, false, boolean, "Also entities that are deleted and can be restored");
   }
 
   void path_parameters(const std::vector<model::Attribute>& attributes) {
@@ -96,7 +96,7 @@ class Description {
     }
   }
 
-  // What the route's query expects literally.
+  // The literal words in the route's query.
   void query_words() {
     for (const auto& part : route_.query) {
       if (part.capture.empty()) parameter("query", part.name, true).words.push_back(part.text);
@@ -109,18 +109,18 @@ class Description {
     operation_.body = {.required = required, .content = {{std::string(kJson), {body_schema(members)}}}};
   }
 
-  void answer(std::string_view status, std::string_view description, Operation::Schemas schemas = {}) {
+  void answer(std::string_view status, std::string_view description, OpenApiOperation::Schemas schemas = {}) {
     operation_.answers[std::string(status)] = {
         .description = std::string(description), .type = std::string(kJson), .schemas = std::move(schemas)};
   }
 
   void problems(std::initializer_list<std::string_view> statuses) {
     static const std::map<std::string_view, std::string_view> kMeanings = {
-        {"400", "Something in the request is wrong; details tells what"},
+        {"400", "The request is invalid; details lists the mistakes"},
         {"401", "No token, or one that is not valid"},
-        {"403", "One may see it, and lacks the right"},
-        {"404", "There is no such thing, or not for this caller"},
-        {"409", "It conflicts with what is there"},
+        {"403", "The caller may see it, but may not do this"},
+        {"404", "It does not exist, or this caller may not see it"},
+        {"409", "The request conflicts with stored rows"},
         {"412", "If-Match or If-None-Match does not hold"},
         {"413", "The body is too large"},
     };
@@ -150,7 +150,7 @@ class Description {
     if (word == Word::Create) header("Idempotency-Key", "The same key gets the same answer, for a day");
     if (word == Word::Get && tells_unchanged(entity)) header("If-None-Match", "An ETag; 304 while it is current");
     if (word != Word::Get && word != Word::Create && entity.versioned) {
-      header("If-Match", "The ETag of the version that is to be changed");
+      header("If-Match", "The ETag of the version to change");
     }
     if (word == Word::Put) header("If-None-Match", "*: only create it, never change it");
   }
@@ -169,19 +169,19 @@ class Description {
   }
 
   void entity_answers(const model::Entity& entity, EntityOperation word) {
-    const Operation::Schemas it{reference_to(entity.name)};
+    const OpenApiOperation::Schemas it{reference_to(entity.name)};
     switch (word) {
       case EntityOperation::Create:
         answer("201", "Created; Location and ETag are in the head", it);
         return problems({"400", "401", "403", "404", "409"});
       case EntityOperation::Get:
-        answer("200", "It; ETag is in the head", it);
-        if (tells_unchanged(entity)) answer("304", "It has the version of If-None-Match");
+        answer("200", "The entity; ETag is in the head", it);
+        if (tells_unchanged(entity)) answer("304", "Not modified: the version is the one in If-None-Match");
         return problems({"400", "401", "404"});
       case EntityOperation::Put: answer("201", "Created; Location and ETag are in the head", it); [[fallthrough]];
       case EntityOperation::Update:
       case EntityOperation::Restore:
-        answer("200", "It, as it is now", it);
+        answer("200", "The changed entity", it);
         return problems({"400", "401", "403", "404", "409", "412"});
       case EntityOperation::Delete:
       case EntityOperation::Purge:
@@ -205,10 +205,10 @@ class Description {
     if (pattern->order == model::Order::Asked) parameter("query", "order", false).words = {"asc", "desc"};
     if (!pattern->single) page_parameters(*pattern);
     include_deleted();
-    Operation::Schemas returned;
+    OpenApiOperation::Schemas returned;
     for (const auto& shape : model::answer_shapes(*pattern)) returned.push_back(schema_of(shape));
     if (pattern->single) {
-      answer("200", "It; ETag is in the head", std::move(returned));
+      answer("200", "The entity; ETag is in the head", std::move(returned));
     } else {
       answer("200", "One page of the list", {list_of(returned)});
     }
@@ -222,7 +222,7 @@ class Description {
     limit.min = value::Number::from_int(1);
     limit.max = value::Number::from_int(pattern.max_limit);
     parameter("query", "limit", false, limit);
-    parameter("query", "nextToken", false, model::Type{}, "From the page before");
+    parameter("query", "nextToken", false, model::Type{}, "The token from the page before");
   }
 
   // The entity's, with what is joined to it and nested in it.
@@ -240,12 +240,12 @@ class Description {
                                   : served_schema(model_, *joined.entity, {.only = *joined.attributes}));
     }
     if (!shape.nested_as.empty()) {
-      Operation::Schemas nested;
+      OpenApiOperation::Schemas nested;
       for (const auto& child : shape.nested) nested.push_back(schema_of(child));
       json.key(shape.nested_as).begin_object().key("type").string("array").key("items");
       write_any_of(json, nested);
       json.end_object().key("continued").begin_object().key("type").string("boolean");
-      json.key("description").string("It began on an earlier page").end_object();
+      json.key("description").string("Its children began on an earlier page").end_object();
     }
     json.end_object();
     if (!shape.nested_as.empty()) json.key("required").begin_array().string(shape.nested_as).end_array();
@@ -253,14 +253,14 @@ class Description {
     return out;
   }
 
-  static std::string list_of(const Operation::Schemas& items) {
+  static std::string list_of(const OpenApiOperation::Schemas& items) {
     std::string out;
     value::JsonWriter json(out);
     json.begin_object().key("type").string("object").key("required").begin_array().string("items").end_array();
     json.key("properties").begin_object().key("items").begin_object().key("type").string("array").key("items");
     write_any_of(json, items);
     json.end_object().key("nextToken").begin_object().key("type").string("string");
-    json.key("description").string("There is more: ask again with it").end_object();
+    json.key("description").string("There is another page: send this token to get it").end_object();
     json.end_object().end_object();
     return out;
   }
@@ -280,7 +280,7 @@ class Description {
     include_deleted();
     if (route_.method == "POST") header("Idempotency-Key", "The same key gets the same answer, for a day");
     const bool guarded = route_.method != "GET" && runtime::has_versioned_subject(*action);
-    if (guarded) header("If-Match", "The ETag of the version that is to be acted on");
+    if (guarded) header("If-Match", "The ETag of the version that the action changes");
     if (!in_query && std::ranges::any_of(action->inputs, elsewhere)) {
       std::vector<model::BodyMember> members;
       for (const auto& input : action->inputs) {
@@ -309,9 +309,10 @@ class Description {
     const bool may_be_absent =
         !answers || step->when || step->optional ||
         std::ranges::find(action.steps, StepKind::Delete, &model::Step::kind) != action.steps.end();
-    if (may_be_absent) answer("204", answers ? "Done; the step with the result was skipped, or it is deleted" : "Done");
+    if (may_be_absent)
+      answer("204", answers ? "Done; the step with the result was skipped, or the result was deleted" : "Done");
     if (!answers) return;
-    Operation::Schemas results;
+    OpenApiOperation::Schemas results;
     for (const auto* entity : step->entities) results.push_back(reference_to(entity->name));
     answer(step->kind == StepKind::Create ? "201" : "200", "Done", std::move(results));
   }
@@ -319,7 +320,7 @@ class Description {
   const model::Model& model_;
   const Route& route_;
   const std::vector<std::string>& names_;
-  Operation operation_;
+  OpenApiOperation operation_;
 };
 
 void add_new(std::vector<std::string>& known, std::vector<std::string> more) {
@@ -328,9 +329,9 @@ void add_new(std::vector<std::string>& known, std::vector<std::string> more) {
   }
 }
 
-void merge_parameters(std::vector<Operation::Parameter>& known, std::vector<Operation::Parameter> more) {
-  const auto same = [](const Operation::Parameter& a) {
-    return [&a](const Operation::Parameter& b) { return a.in == b.in && a.name == b.name; };
+void merge_parameters(std::vector<OpenApiOperation::Parameter>& known, std::vector<OpenApiOperation::Parameter> more) {
+  const auto same = [](const OpenApiOperation::Parameter& a) {
+    return [&a](const OpenApiOperation::Parameter& b) { return a.in == b.in && a.name == b.name; };
   };
   for (auto& one : known) {
     if (std::ranges::none_of(more, same(one))) one.required = false;
@@ -350,7 +351,7 @@ void merge_parameters(std::vector<Operation::Parameter>& known, std::vector<Oper
   }
 }
 
-void merge_body(std::optional<Operation::Body>& known, std::optional<Operation::Body> more) {
+void merge_body(std::optional<OpenApiOperation::Body>& known, std::optional<OpenApiOperation::Body> more) {
   const bool needed = known && known->required && more && more->required;
   if (!known) known.emplace();
   known->required = needed;
@@ -359,10 +360,10 @@ void merge_body(std::optional<Operation::Body>& known, std::optional<Operation::
 }
 
 // Which query string means what, when there are several.
-std::string description_of(const Operation& operation) {
+std::string description_of(const OpenApiOperation& operation) {
   const auto& choices = operation.choices;
   if (choices.size() == 1) return choices.front().description;
-  std::string text = "The query string says which of these it is:\n";
+  std::string text = "The query string selects one of these:\n";
   for (const auto& [query, label, description] : choices) {
     text += query.empty() ? fmt::format("\n- otherwise: {}", label) : fmt::format("\n- `?{}`: {}", query, label);
     if (!description.empty()) text += fmt::format(". {}", description);
@@ -370,19 +371,20 @@ std::string description_of(const Operation& operation) {
   return text;
 }
 
-std::string description_of(const Operation::Parameter& parameter, const Operation& operation) {
+std::string description_of(const OpenApiOperation::Parameter& parameter, const OpenApiOperation& operation) {
   if (parameter.of.size() == operation.choices.size()) return parameter.description;
   return fmt::format("{}{}Only for {}", parameter.description, parameter.description.empty() ? "" : " ",
                      fmt::join(parameter.of, ", "));
 }
 
-void write_content(value::JsonWriter& json, std::string_view type, const Operation::Schemas& schemas) {
+void write_content(value::JsonWriter& json, std::string_view type, const OpenApiOperation::Schemas& schemas) {
   json.key(type).begin_object();
   if (!schemas.empty()) write_any_of(json.key("schema"), schemas);
   json.end_object();
 }
 
-void write_parameter(value::JsonWriter& json, const Operation::Parameter& parameter, const Operation& operation) {
+void write_parameter(value::JsonWriter& json, const OpenApiOperation::Parameter& parameter,
+                     const OpenApiOperation& operation) {
   json.begin_object().key("name").string(parameter.name).key("in").string(parameter.in);
   if (const auto text = description_of(parameter, operation); !text.empty()) json.key("description").string(text);
   if (parameter.required) json.key("required").boolean(true);
@@ -392,7 +394,7 @@ void write_parameter(value::JsonWriter& json, const Operation::Parameter& parame
   json.end_object();
 }
 
-void write_security(value::JsonWriter& json, const Operation& operation) {
+void write_security(value::JsonWriter& json, const OpenApiOperation& operation) {
   if (!operation.any_public) return;
   json.key("security").begin_array();
   if (!operation.all_public) {  // the public ones, and the others
@@ -404,11 +406,11 @@ void write_security(value::JsonWriter& json, const Operation& operation) {
 
 }  // namespace
 
-Operation describe(const model::Model& model, const Route& route, const std::vector<std::string>& names) {
+OpenApiOperation describe(const model::Model& model, const Route& route, const std::vector<std::string>& names) {
   return Description(model, route, names).take();
 }
 
-void merge(Operation& operation, Operation more) {
+void merge(OpenApiOperation& operation, OpenApiOperation more) {
   operation.id = std::move(more.id);
   operation.summary = std::move(more.summary);
   operation.tag = std::move(more.tag);
@@ -427,7 +429,7 @@ void merge(Operation& operation, Operation more) {
   }
 }
 
-void write_operation(value::JsonWriter& json, const Operation& operation) {
+void write_operation(value::JsonWriter& json, const OpenApiOperation& operation) {
   json.begin_object().key("operationId").string(operation.id).key("summary").string(operation.summary);
   if (const auto text = description_of(operation); !text.empty()) json.key("description").string(text);
   json.key("tags").begin_array().string(operation.tag).end_array();

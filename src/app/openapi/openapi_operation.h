@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 #include "stator/model/model.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
 
 // One method on one path, as OpenAPI sees it.  Routes that only their query strings tell apart are one operation there.
-struct Operation {
+struct OpenApiOperation {
   // As JSON.  Several: it is any of them.
   using Schemas = std::vector<std::string>;
 
@@ -32,7 +32,7 @@ struct Operation {
     std::string type;  // of its content
     Schemas schemas;   // none: it has no content
   };
-  // What the query string chooses among.
+  // One of the routes that the query string selects.
   struct Choice {
     std::string query, label, description;
   };
@@ -45,12 +45,12 @@ struct Operation {
   std::map<std::string, Answer> answers;  // by status
 };
 
-// `names` are those of the captures in the path, which may be other ones in the route.
-Operation describe(const model::Model& model, const Route& route, const std::vector<std::string>& names);
+// `names`: the names of the captures in the path. The route may have other names for them.
+OpenApiOperation describe(const model::Model& model, const Route& route, const std::vector<std::string>& names);
 
-// Makes `operation`, which describes other routes of the same method and path, describe those of `more` as well.
-void merge(Operation& operation, Operation more);
+// Adds the routes of `more` to `operation`, which has the same method and path.
+void merge(OpenApiOperation& operation, OpenApiOperation more);
 
-void write_operation(value::JsonWriter& json, const Operation& operation);
+void write_operation(value::JsonWriter& json, const OpenApiOperation& operation);
 
 }  // namespace stator::app

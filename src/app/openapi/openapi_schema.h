@@ -19,15 +19,15 @@ void write_type(value::JsonWriter& json, const model::Type& type, std::string_vi
 // An object of these members and nothing else.
 std::string body_schema(const std::vector<model::BodyMember>& members);
 
-// What is served of an entity.  `only`: these attributes; empty: all.  `whole`: the row that it is made from has all
-// attributes, so that those are required which are always there.
+// The served attributes of an entity.  `only`: these attributes; empty: all.  `whole`: the answer is made from a row
+// with all attributes, so attributes that every row has are required.
 struct ServedParts {
   std::vector<std::string> only = {};
   bool whole = true;
 };
 std::string served_schema(const model::Model& model, const model::Entity& entity, const ServedParts& parts = {});
 
-// Whether somebody has to give it: an attribute with a default or a `next` is filled in.
+// Whether a request must give the attribute.  An attribute with a default or a `next` is filled in.
 bool must_be_given(const model::Attribute& attribute);
 
 std::string type_schema(const model::Type& type);

@@ -113,7 +113,7 @@ struct OpenApiTest : ::testing::Test {
     const auto router = Router::make(model);
     root = parser.parse(openapi_document(model, *router, "/systems/orchard/v1")).value();
   }
-  // What is at a JSON pointer, as JSON; empty: nothing.
+  // The JSON at a JSON pointer; empty: nothing.
   std::string at(std::string_view pointer) const {
     value::JsonElement found = root;
     while (!pointer.empty()) {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"

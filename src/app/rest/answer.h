@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
 
-// What callers see: objects and problems as plain JSON.
+// Objects and problems as plain JSON, for answers.
 namespace stator::app {
 
 inline constexpr std::string_view kJsonType = "application/json";
@@ -21,7 +21,7 @@ http::Response json_answer(int status, std::string body);
 http::Response no_content();  // 204
 
 // {"code": ..., "message": ..., "details": [{"attribute": ..., "problem": ...}]} with the status of its kind.  At most
-// model::kMostProblems details, and behind them "more": how many there are beside those.
+// model::kMostProblems details; if there are more, "more" says how many.
 http::Response problem_answer(const runtime::Problem& problem);
 
 int status_of(runtime::ProblemKind kind);
@@ -33,7 +33,7 @@ void append_object(std::string& out, const model::TableDesign& table, const runt
 // {"items": [...], "nextToken": "..."}; an empty token is left out.
 std::string list_body(const model::TableDesign& table, const runtime::Page& page, std::string_view next_token);
 
-// "7" with its quotes, or nothing for what has no version.
+// "7" with its quotes; empty for an object without a version.
 std::string etag_of(const runtime::Object& object);
 
 // The path of an entity with its attributes in place: "/books/42"; empty when it has none, or lacks one of them.

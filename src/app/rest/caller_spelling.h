@@ -11,7 +11,7 @@ namespace stator::app {
 // An attribute that holds owners and whose type has several spellings; null when the model has none.
 const model::Attribute* find_owner_id(const model::Model& model);
 
-// The identity with its subject as `owner_id` spells it; nullopt when that changes nothing.  Both may be null.
-std::optional<Identity> respelled(const model::Attribute* owner_id, const Identity* identity);
+// The user with the subject as `owner_id` spells it; nullopt when that changes nothing.  Both may be null.
+std::optional<TokenUser> respelled(const model::Attribute* owner_id, const TokenUser* user);
 
 }  // namespace stator::app

@@ -66,7 +66,7 @@ Problem answer_not_kept() {
   return conflict(
       "AnswerNotKept",
       "the first request with this Idempotency-Key was carried out, and its answer was too large to be kept: "
-      "look at what it did, and do not send it again");
+      "look up its outcome, and do not send it again");
 }
 
 std::int64_t seconds_of(WallTime time) {

@@ -11,7 +11,7 @@
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
 #include "stator/client/client.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
 
@@ -24,25 +24,25 @@ struct KeyedRequest {
   std::string_view method, target, body;
 };
 
-// Remembers for a day what was answered to a POST with an Idempotency-Key, so that a client that never saw the answer
-// can ask again and gets it, instead of doing the thing twice.
+// Keeps the answers to POST requests with an Idempotency-Key for a day.  A client that did not receive an answer can
+// repeat the request and gets the same answer; the work is not done a second time.
 //
-// Kept in a table of its own beside the model's, `<table>.idempotency`, which is made when it is first needed: it has
-// no stream, and costs nothing to those who send no key.  A key is claimed before the work and completed after it; only
-// answers that say that the work was done are kept, and those that say that it was refused give the key free.  If the
-// database did not answer, or the process dies in between, nobody can tell whether the work was done, and the key is
-// refused rather than doing it a second time: as one whose outcome is unknown, which its caller has to look up; where
-// the process died, as one whose request is still running until the claim has run out.  Of an answer that is too large
-// for a row, it is remembered that the work was done. Thread-safe.
+// The answers are in a table beside the model's, `<table>.idempotency`, which is created when it is first needed.  It
+// has no stream.  Requests without a key cost nothing.
+//
+// A key is claimed before the work and completed after it.  Answers that report success are kept; a refused request
+// releases its key.  If the database did not answer or the process died, nobody knows whether the work was done, so the
+// key is refused from then on, with the code OutcomeUnknown: the caller must look up the outcome.  After the death of a
+// process, the code is InProgress until the claim has run out.  If an answer is too large for a row, only the fact that
+// the work was done is kept.  Thread-safe.
 class IdempotencyStore {
  public:
   static constexpr std::size_t kMaxKeyBytes = 255;
   static constexpr std::chrono::hours kKeep{24};
-  // How long a request may be under way before it is taken to have died.  One that ends later still has its answer
-  // kept.
+  // A request that has run for this time is assumed to be dead.  If it ends later, its answer is kept anyway.
   static constexpr std::chrono::minutes kClaim{5};
 
-  // What is kept of an answer, its head and body together; a row takes 400 KiB.
+  // The bound of a kept answer, head and body together; a row can have 400 KiB.
   static constexpr std::size_t kMaxAnswerBytes = std::size_t{390} * 1024;
 
   // All outlive the store.  `stop` ends its wait for the table.

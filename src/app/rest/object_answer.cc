@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/precondition.h"
-#include "stator/app/rest/routes.h"
+#include "stator/app/rest/request/precondition.h"
+#include "stator/app/rest/routes/routes.h"
 
 namespace stator::app {
 

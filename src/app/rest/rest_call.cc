@@ -2,9 +2,9 @@
 
 namespace stator::app {
 
-const runtime::Caller& RestCall::caller_of(const Identity* identity) {
+const runtime::Caller& RestCall::caller_of(const TokenUser* user) {
   static const runtime::Caller nobody;
-  return identity != nullptr ? identity->caller : nobody;
+  return user != nullptr ? user->caller : nobody;
 }
 
 }  // namespace stator::app

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "stator/app/auth/jwt.h"
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/result.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
 
@@ -17,7 +17,7 @@ namespace stator::app {
 inline constexpr std::string_view kBodyTooLarge = "BodyTooLarge";
 inline constexpr std::string_view kOverloaded = "Overloaded";
 
-// What a route answers.  A problem becomes an answer by problem_answer().
+// The answer of a route.  problem_answer() makes an answer of a problem.
 using RestAnswer = Result<http::Response, runtime::Problem>;
 
 // One request to a system, as its routes see it.
@@ -27,12 +27,12 @@ struct RestCall {
   const QueryParameters& query;  // decoded
   // Decompressed.  A route that takes files gets the body as it was sent, and reads it with FileBody.
   std::string_view body;
-  const Identity* identity;               // null: nobody signed in
+  const TokenUser* user;                  // null: nobody signed in
   std::size_t max_file_bytes = 16 << 20;  // of a file, decompressed
-  MemoryBudget* memory = nullptr;         // for what the request makes the server hold; null: unlimited
+  MemoryBudget* memory = nullptr;         // the memory of the request is taken from it; null: unlimited
 
-  const runtime::Caller& caller() const { return caller_of(identity); }
-  static const runtime::Caller& caller_of(const Identity* identity);
+  const runtime::Caller& caller() const { return caller_of(user); }
+  static const runtime::Caller& caller_of(const TokenUser* user);
 };
 
 }  // namespace stator::app

@@ -10,13 +10,13 @@
 
 #include "stator/app/openapi/openapi.h"
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/body_memory.h"
-#include "stator/app/rest/file_body.h"
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/body_memory.h"
+#include "stator/app/rest/request/file_body.h"
+#include "stator/app/rest/request/input.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
-#include "stator/http/content_coding.h"
-#include "stator/http/page.h"
+#include "stator/http/browser/page.h"
+#include "stator/http/message/content_coding.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -77,7 +77,7 @@ Problem overloaded() {
 
 Problem too_much_waits() { return problem(ProblemKind::Unavailable, kOverloaded, "too many requests wait already"); }
 
-// What the head says of the length of the body; nullopt when it does not.
+// The length of the body by the request's head; nullopt if the head does not give it.
 std::optional<std::size_t> announced_length(const http::Request& head) {
   const auto text = head.header("Content-Length");
   std::size_t length = 0;
@@ -302,7 +302,7 @@ void RestService::work(const Task& task, http::Responder responder) {
   if (response.body.size() > MemoryBudget::kSmallBytes) {
     response.memory = MemoryClaim(options_.memory, MemoryPart::Answers);
     const bool held = response.memory.resize(response.body.size());
-    // What was changed has been changed, and is told.
+    // A change is done already, so its answer is sent without regard to the limit.
     if (!held && reads(request)) {
       labels.error = kOverloaded;
       response = problem_answer(overloaded());
@@ -377,7 +377,7 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   const auto& match = *task.found;
   const auto verified = identify(request, true);
   if (auto refusal = refuse_token(verified, request, labels)) return std::move(*refusal);
-  const auto* identity = verified->get();
+  const auto* user = verified->get();
   const auto refuse_with = [&](const Problem& wrong) {
     labels.error = wrong.code;
     return problem_answer(wrong);
@@ -393,7 +393,7 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   if (!http::content_coding_of(encoding)) return refuse_with(unreadable(http::unknown_coding()));
   if (!takes_files(*match.route)) {
     if (!encoding.empty()) {
-      if (auto refusal = system.refuse_by_head(*match.route, request, !body.empty(), identity)) {
+      if (auto refusal = system.refuse_by_head(*match.route, request, !body.empty(), user)) {
         labels.error = "Refused";
         return std::move(*refusal);
       }
@@ -408,7 +408,7 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
                                     .path = below(system, request.path),
                                     .query = *task.query,
                                     .body = body,
-                                    .identity = identity,
+                                    .user = user,
                                     .max_file_bytes = limit,
                                     .memory = options_.memory});
   if (!outcome && outcome.error().kind == ProblemKind::Unavailable && outcome.error().code != kOverloaded) {

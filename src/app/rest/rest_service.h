@@ -13,7 +13,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/traffic.h"
-#include "stator/http/cors.h"
+#include "stator/http/browser/cors.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 
@@ -24,8 +24,9 @@ struct RestServiceOptions {
   std::size_t max_body_bytes = 16 << 20;       // of a file that is sent, also once it is decompressed
   std::size_t max_rest_body_bytes = 1 << 20;   // of any other body, likewise
   std::size_t workers = 64;                    // requests that are worked on at the same time
-  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is
-  // handed it costs as much as the request; but for native actions, whose work has no bound.
+  // The database is in memory, so its calls never wait.  Then the thread where a request arrives also answers it,
+  // because a change of threads costs as much as the request.  Native actions are an exception: their work has no
+  // bound.
   bool at_once = false;
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
@@ -45,8 +46,8 @@ struct RestServiceOptions {
 //   /systems/<name>/v1/...         its routes
 //   /health, /metrics              for machines
 //
-// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers.  What a
-// request's head is enough to refuse, they refuse, so that the bodies of strangers cost nothing.  Thread-safe.
+// Event loops pass requests to workers, which wait for the database and read keys.  A request that can be refused by
+// its head is refused on the event loop, so that bodies of strangers are never read.  Thread-safe.
 class RestService final : public http::Handler {
  public:
   // Systems, verifier and clock outlive the service.
@@ -68,27 +69,27 @@ class RestService final : public http::Handler {
     Result<RouteMatch, RouteMiss> found;  // when there is a query
     SteadyTime start;
   };
-  // What an answer is told of in metrics and the log.
+  // The labels of a request in metrics and in the log.
   struct RequestLabels {
     std::string label, error;
   };
-  using Verified = Result<std::shared_ptr<const Identity>>;
+  using Verified = Result<std::shared_ptr<const TokenUser>>;
 
-  // The answer to what needs neither a token nor a system's route; nullopt for all else.
+  // The answer to a request that needs neither a token nor a route of a system; nullopt for other requests.
   std::optional<http::Response> quick_answer(const http::Request& request) const;
   http::Response plain_answer(const http::Request& request) const;
-  // Whether plain_answer() tells something that is not for everybody: then answer_info() asks for a token first.
+  // Whether the answer of plain_answer() is not public: then answer_info() asks for a token first.
   bool is_guarded_info(const http::Request& request) const;
   void answer_info(const http::Request& request, http::Responder responder);
-  // With the headers that every answer has, compressed if the caller likes that.
+  // Adds the headers that every answer has, and compresses the body if the client accepts that.
   http::Response finished(http::Response response, const http::Request& request) const;
   Task task_of(System& system, const http::Request& request) const;
   bool is_quick(const Task& task) const;
   void work(const Task& task, http::Responder responder);
   http::Response answer(const Task& task, RequestLabels& labels);
-  // Refuses what leads to no route.
+  // Refuses a request without a route.
   std::optional<http::Response> refuse_route(const Task& task, RequestLabels& labels) const;
-  // Refuses a token that is not valid; null for somebody without one.
+  // Refuses an invalid token.
   std::optional<http::Response> refuse_token(const Verified& verified, const http::Request& request,
                                              RequestLabels& labels) const;
   Verified identify(const http::Request& request, bool may_block);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/file_body.h"
 #include "stator/client/client.h"
-#include "stator/http/content_coding.h"
+#include "stator/http/message/content_coding.h"
 #include "stator/http/test_client.h"
 #include "stator/library/instance.h"
 #include "stator/model/testing/load_or_fail.h"

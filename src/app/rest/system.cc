@@ -7,12 +7,12 @@
 
 #include "stator/app/openapi/openapi.h"
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/body_type.h"
 #include "stator/app/rest/caller_spelling.h"
 #include "stator/app/rest/idempotent_run.h"
-#include "stator/app/rest/request_values.h"
-#include "stator/app/rest/routes.h"
-#include "stator/app/rest/row_access.h"
+#include "stator/app/rest/request/body_type.h"
+#include "stator/app/rest/request/request_values.h"
+#include "stator/app/rest/routes/routes.h"
+#include "stator/app/rest/routes/row_access.h"
 
 namespace stator::app {
 namespace {
@@ -48,6 +48,10 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
                                     .clock = parts.clock,
                                     .random = parts.random,
                                     .page_tokens = parts.page_tokens});
+    for (auto& [entity, follow] : system->additions_.follow) system->repository_.follow(*entity, std::move(follow));
+    for (auto& [entity, make_room] : system->additions_.make_room) {
+      system->repository_.make_room(*entity, std::move(make_room));
+    }
   }
   for (const auto& action : system->model_->actions) {
     if (!action.native || system->additions_.natives.contains(action.name)) continue;
@@ -61,23 +65,25 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
 }
 
 std::optional<http::Response> System::refuse_by_head(const Route& route, const http::Request& head, bool has_body,
-                                                     const Identity* identity) const {
-  if (const auto problem = turned_away(route, RestCall::caller_of(identity))) return problem_answer(*problem);
+                                                     const TokenUser* user) const {
+  if (const auto allowed = check_caller(route, RestCall::caller_of(user)); !allowed) {
+    return problem_answer(allowed.error());
+  }
   return has_body ? refuse_body_type(route, head) : std::nullopt;
 }
 
 RestAnswer System::run(const RouteMatch& match, const RestCall& call) {
-  if (auto problem = turned_away(*match.route, call.caller())) return std::move(*problem);
+  TRY(check_caller(*match.route, call.caller()));
   if (!call.body.empty()) {
     if (auto refusal = refuse_body_type(*match.route, call.request)) return std::move(*refusal);
   }
-  const auto other = respelled(owner_id_, call.identity);
+  const auto other = respelled(owner_id_, call.user);
   if (!other) return run_as_spelled(match, call);
   return run_as_spelled(match, {.request = call.request,
                                 .path = call.path,
                                 .query = call.query,
                                 .body = call.body,
-                                .identity = &*other,
+                                .user = &*other,
                                 .max_file_bytes = call.max_file_bytes,
                                 .memory = call.memory});
 }

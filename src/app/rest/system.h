@@ -7,26 +7,26 @@
 #include "stator/app/auth/jwt.h"
 #include "stator/app/rest/extension.h"
 #include "stator/app/rest/idempotency.h"
-#include "stator/app/rest/page_token.h"
 #include "stator/app/rest/rest_call.h"
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/page_token.h"
+#include "stator/app/rest/routes/router.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/client/client.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/model/model.h"
 #include "stator/runtime/repository.h"
 
 namespace stator::app {
 
-// What a system works with; everything outlives it.
+// The objects that a system uses; they outlive it.
 struct SystemParts {
   client::Client& client;
   const Clock& clock;
   Random& random;
   const PageTokens& page_tokens;
-  std::stop_token stop = {};  // ends what waits for a table
+  std::stop_token stop = {};  // ends waits for a table
 };
 
 // A model as a REST service below /systems/<name>/v1: its routes (routes.h), idempotency keys, and the C++ of its
@@ -45,10 +45,10 @@ class System {
   const std::string& prefix() const { return prefix_; }
   const std::string& openapi() const { return openapi_; }
 
-  // Refuses what the head of a request is enough to refuse, so that its body need not be read: the route lets nobody in
-  // without a token, or without the role; or it does not take a body of this type.  Reads nothing.
+  // Refuses a request by its head, before its body is read: the route needs a token or a role that the caller does not
+  // have, or does not take a body of this type.  Reads no rows.
   std::optional<http::Response> refuse_by_head(const Route& route, const http::Request& head, bool has_body,
-                                               const Identity* identity) const;
+                                               const TokenUser* user) const;
 
   // The answer of a route that the router found.
   RestAnswer run(const RouteMatch& match, const RestCall& call);
@@ -65,7 +65,7 @@ class System {
   IdempotencyStore idempotency_;
   Router router_;
   std::string openapi_;
-  Additions additions_;  // last: what they started uses what is above
+  Additions additions_;  // last: threads that they started use the members above
 };
 
 }  // namespace stator::app

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/file_body.h"
 #include "stator/client/client.h"
 #include "stator/library/instance.h"
 #include "stator/model/testing/load_or_fail.h"
@@ -88,12 +88,12 @@ actions:
     input: { kind: { type: string, max: 10 } }
 )yaml";
 
-Identity somebody(std::string subject, std::vector<std::string> roles = {}) {
+TokenUser somebody(std::string subject, std::vector<std::string> roles = {}) {
   return {
       .caller = {.subject = std::move(subject), .roles = std::move(roles), .system = false}, .name = {}, .email = {}};
 }
 
-// What one request says.
+// One request.
 struct Sent {
   std::string method, target;
   std::string body = {};
@@ -101,7 +101,7 @@ struct Sent {
   std::map<std::string, std::string> headers = {};
 };
 
-// The database, as somebody meets it whose answers get lost.
+// A database some of whose answers get lost.
 class LossyClient final : public client::Client {
  public:
   explicit LossyClient(api::Operations& service) : database_(service) {}
@@ -148,7 +148,7 @@ class Garden {
   const std::string& openapi() const { return system_->openapi(); }
 
   // "200 body", or "404 NotFound; attribute problem".
-  std::string ask(const Sent& sent, const Identity* identity) {
+  std::string ask(const Sent& sent, const TokenUser* user) {
     const auto question = std::min(sent.target.find('?'), sent.target.size());
     const auto path = std::string_view(sent.target).substr(0, question);
     const auto query =
@@ -166,7 +166,7 @@ class Garden {
                                 .headers = headers,
                                 .body = body,
                                 .keep_alive = true};
-    const RestCall call{.request = request, .path = path, .query = *query, .body = body, .identity = identity};
+    const RestCall call{.request = request, .path = path, .query = *query, .body = body, .user = user};
     const auto answer = system_->run(*route, call);
     if (answer) return std::to_string(answer->status) + " " + answer->body;
     auto text = answer.error().code;
@@ -233,7 +233,7 @@ struct SystemTest : ::testing::Test {
   }
 
   Garden garden{natives};
-  Identity ann = somebody("ann"), bob = somebody("bob"), gardener = somebody("gus", {"gardener"});
+  TokenUser ann = somebody("ann"), bob = somebody("bob"), gardener = somebody("gus", {"gardener"});
 };
 
 TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
@@ -270,7 +270,7 @@ entities:
   };
   EXPECT_EQ(open(""), "ok");
   EXPECT_EQ(open("ById: { key: [id] }"),
-            "small: table Small is not what the model describes: ById is not in the table. "
+            "small: table Small differs from the model: ById is not in the table. "
             "`stator model migrate` changes a table from one model to another");
 }
 
@@ -306,11 +306,11 @@ TEST_F(SystemTest, ANativeActionIsForThoseWhoHaveAGrantThatItNames) {
   };
   for (const auto* who : {"luke", "both"}) allow("/lookers", who);
   for (const auto* who : {"tess", "both"}) allow("/tenders", who);
-  const auto prune = [&](const std::string& bed, const Identity* who) {
+  const auto prune = [&](const std::string& bed, const TokenUser* who) {
     return garden.ask({"POST", "/users/ann/beds/" + bed + "/prune"}, who);
   };
   for (const auto* bed : {"roses", "herbs"}) {  // herbs are there for everybody to see
-    for (const Identity* who : std::initializer_list<const Identity*>{&ann, &tess, &both})
+    for (const TokenUser* who : std::initializer_list<const TokenUser*>{&ann, &tess, &both})
       EXPECT_EQ(prune(bed, who), "200 pruned") << bed;
     EXPECT_EQ(prune(bed, &luke), "Forbidden") << bed;
     EXPECT_EQ(prune(bed, nullptr), "Unauthenticated") << bed;
@@ -349,7 +349,7 @@ TEST(SystemExtension, LooksAtEveryCallBeforehandAndTakesOutWhatIsNotForItsCaller
   Garden guarded([](const ExtensionParts& parts) {
     auto additions = natives(parts);
     additions.beforehand = [](const RouteMatch& match, const RestCall& call) -> Result<void, runtime::Problem> {
-      if (call.identity != nullptr && call.identity->email.empty()) return runtime::forbidden();
+      if (call.user != nullptr && call.user->email.empty()) return runtime::forbidden();
       return match.route->label == "weather" ? Result<void, runtime::Problem>(runtime::not_found("weather"))
                                              : Result<void, runtime::Problem>();
     };
@@ -477,7 +477,7 @@ TEST_F(SystemTest, TheDocumentDescribesNativeActions) {
 
 TEST_F(SystemTest, LooksAtRowsBeforeALargeBodyBecomesValues) {
   const std::string large = "{" + std::string(100'000, ' ') + "nonsense";
-  const auto send = [&](std::string method, std::string target, const Identity& who) {
+  const auto send = [&](std::string method, std::string target, const TokenUser& who) {
     return garden.ask({std::move(method), std::move(target), large}, &who);
   };
   EXPECT_EQ(send("PATCH", "/beds/roses", bob), "NotFound");

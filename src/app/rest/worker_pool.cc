@@ -1,6 +1,8 @@
 #include "stator/app/rest/worker_pool.h"
 
+#include <chrono>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "stator/base/log.h"
@@ -9,23 +11,22 @@ namespace stator::app {
 
 WorkerPool::WorkerPool(std::size_t threads, std::size_t queue) : queue_(queue), workers_(threads) {
   threads_.reserve(threads);
-  for (auto& worker : workers_) {
-    threads_.emplace_back([this, &worker] { work(worker); });
-  }
 }
 
 WorkerPool::~WorkerPool() {
   MutexLock lock(mutex_);
-  ending_ = true;
-  for (auto* worker : idle_) worker->woken.release();
+  ending_ = true;  // from now on no thread starts, and none becomes idle
+  for (auto* worker : std::exchange(idle_, {})) worker->woken.release();
 }
 
 bool WorkerPool::submit(Job& job) {
   Worker* worker = nullptr;
   {
     MutexLock lock(mutex_);
+    if (ending_) return false;
     if (idle_.empty()) {
-      if (waiting_.size() >= queue_) return false;
+      if (start_thread(job)) return true;
+      if (threads_.empty() || waiting_.size() >= queue_) return false;
       waiting_.push_back(std::move(job));
       return true;
     }
@@ -37,8 +38,25 @@ bool WorkerPool::submit(Job& job) {
   return true;
 }
 
+bool WorkerPool::start_thread(Job& job) {
+  if (threads_.size() == workers_.size()) return false;
+  auto& worker = workers_[threads_.size()];
+  worker.job = std::move(job);
+  try {
+    threads_.emplace_back([this, &worker] { work(worker); });
+    return true;
+  } catch (const std::system_error& error) {  // from a library: there are too many threads in this system
+    job = std::move(worker.job);
+    static log::Limit lines(5, std::chrono::seconds(1));  // every request tries again
+    if (const auto left_out = lines.admit()) {
+      log::error("no_thread", {{"what", error.what()}, {"left_out", *left_out}});
+    }
+    return false;
+  }
+}
+
 void WorkerPool::work(Worker& self) {
-  while (auto job = next_job(self)) {
+  for (auto job = std::move(self.job); job; job = next_job(self)) {
     try {
       job();
     } catch (const std::exception& exception) {

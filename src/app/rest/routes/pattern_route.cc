@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/input.h"
-#include "stator/app/rest/request_values.h"
-#include "stator/app/rest/routes.h"
+#include "stator/app/rest/request/input.h"
+#include "stator/app/rest/request/request_values.h"
+#include "stator/app/rest/routes/routes.h"
 
 // Routes that run an access pattern.
 namespace stator::app {
@@ -30,7 +30,7 @@ ValueProblems as_written(const Route& route, ValueProblems problems) {
   return problems;
 }
 
-// What a request asks of a pattern, read from its URL.
+// The input of a pattern, read from the URL of a request.
 class PatternInput {
  public:
   PatternInput(const RouteContext& system, const model::Pattern& pattern, const RouteMatch& match, const RestCall& call)
@@ -62,7 +62,7 @@ class PatternInput {
     }
   }
 
-  // What the page tokens of this request are bound to.
+  // The values that the page tokens of this request are bound to.
   PageBinding binding() const {
     return {.system = system_.model.name,
             .pattern = pattern_.name,

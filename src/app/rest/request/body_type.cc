@@ -1,4 +1,4 @@
-#include "stator/app/rest/body_type.h"
+#include "stator/app/rest/request/body_type.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/input.h"
 
 namespace stator::app {
 namespace {
@@ -34,10 +34,10 @@ std::optional<http::Response> refuse_body_type(const Route& route, const http::R
     return http::equal_ignoring_case(one, type);
   });
   if (taken) return std::nullopt;
-  auto answer = problem_answer(
-      problem(runtime::ProblemKind::Invalid, "UnsupportedMediaType",
-              accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
-                              : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
+  auto answer = problem_answer(problem(
+      runtime::ProblemKind::Invalid, "UnsupportedMediaType",
+      accepts.empty() ? "the body must be JSON, and Content-Type must be application/json"
+                      : fmt::format("Content-Type must name the type of the body: {}", fmt::join(accepts, ", "))));
   answer.status = 415;
   return answer;
 }

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
 #include "stator/base/result.h"
 #include "stator/model/model.h"
 #include "stator/model/validate.h"
@@ -22,7 +22,7 @@ struct EntityTarget {
   EntityOperation operation = EntityOperation::Get;
 };
 
-// What a route leads to.
+// The target of a route.
 using RouteTarget = std::variant<EntityTarget, const model::Pattern*, const model::Action*>;
 
 // One method on one path.
@@ -30,7 +30,7 @@ struct Route {
   // "books" or "{bookId}"; in a query string also the name: status={status}, view=short.
   struct Part {
     std::string name;     // of a query parameter; empty in a path
-    std::string text;     // what must stand there; empty: anything
+    std::string text;     // the literal; empty: a capture
     std::string capture;  // the name inside braces; empty: a literal
   };
 
@@ -62,21 +62,21 @@ struct RouteMiss {
 //                                  POST /books/{bookId}/restore    DELETE /books/{bookId}/purge
 //   pattern, action                as they say
 //
-// Where several fit, literals win over captures from left to right, and more query parts over fewer.  An entity whose
-// path ends in a literal (/profile) is created by a POST to that path.  Immutable, thread-safe.
+// If several routes match, a literal is preferred to a capture, from left to right, and more query parts to fewer.  An
+// entity whose path ends in a literal (/profile) is created by a POST to that path.  Immutable, thread-safe.
 class Router {
  public:
-  // The model outlives the router.  Errors: Validation, for two routes that nothing tells apart and for
-  // paths that are none.
+  // The model outlives the router.  Errors: Validation, for two routes that match the same requests and for malformed
+  // paths.
   static Result<Router> make(const model::Model& model);
 
   const std::vector<Route>& routes() const { return routes_; }  // the most specific first
 
-  // `path` is below the system's prefix, as sent.  HEAD finds what GET does.
+  // `path` is below the system's prefix, as sent.  HEAD finds the routes of GET.
   Result<RouteMatch, RouteMiss> find(std::string_view method, std::string_view path,
                                      const QueryParameters& query) const;
 
-  // What is wrong with a query parameter that `route` does not take: other routes may have the same path.
+  // The message for a query parameter that `route` does not take; it depends on other routes with the same path.
   std::string why_not(const Route& route, std::string_view name, std::string_view text) const;
 
  private:

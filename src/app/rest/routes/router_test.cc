@@ -1,4 +1,4 @@
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 
 #include <gtest/gtest.h>
 

@@ -1,20 +1,20 @@
 #include <utility>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/input.h"
-#include "stator/app/rest/precondition.h"
-#include "stator/app/rest/request_values.h"
-#include "stator/app/rest/routes.h"
-#include "stator/app/rest/row_access.h"
+#include "stator/app/rest/request/input.h"
+#include "stator/app/rest/request/precondition.h"
+#include "stator/app/rest/request/request_values.h"
+#include "stator/app/rest/routes/routes.h"
+#include "stator/app/rest/routes/row_access.h"
 #include "stator/runtime/write/given.h"
 
 // Routes that create, read, change and delete an entity.
 namespace stator::app {
 namespace {
 
-using runtime::Source;
+using runtime::ValueSource;
 
-// Nobody creates what another owns, unless a grant says so.  `attributes`: of the body.
+// A caller cannot create an entity of another owner, unless a grant allows it.  `attributes`: of the body.
 ValueProblems foreign_owner(const model::Entity& entity, const value::Item& attributes, const runtime::Caller& caller) {
   const auto* given = entity.owner ? attributes.find(*entity.owner) : nullptr;
   const bool own = given == nullptr || !caller.subject || *given == value::AttributeValue::string(*caller.subject);
@@ -41,7 +41,7 @@ struct EntityCall {
     const auto body = TRY(body_values(call, entity.attributes, attributes, problems));
     for (const auto& [name, value] : body.values) attributes.set(name, value);
     if (!problems.empty()) {
-      join_problems(problems, runtime::check_new(entity, attributes, Source::Request));
+      join_problems(problems, runtime::check_new(entity, attributes, ValueSource::Request));
       join_problems(problems, foreign_owner(entity, body.values, call.caller()));
       ValueProblems missing;
       runtime::check_complete(entity, attributes, missing);
@@ -81,7 +81,7 @@ struct EntityCall {
     const auto given = TRY(body_values(call, entity.attributes, key, problems));
     if (!problems.empty()) {
       auto values = given.values;
-      join_problems(problems, runtime::check_new(entity, values, Source::Request));
+      join_problems(problems, runtime::check_new(entity, values, ValueSource::Request));
       join_problems(problems, foreign_owner(entity, given.values, call.caller()));
       return refusal(std::move(problems), entity.update, call.caller());
     }
@@ -96,7 +96,7 @@ struct EntityCall {
     TRY(check_rows_first(system.repository, *match.route, key, call));
     auto changes = TRY(body_values(call, entity.attributes, key, problems));
     if (!problems.empty()) {
-      join_problems(problems, runtime::check_changes(entity, changes, Source::Request));
+      join_problems(problems, runtime::check_changes(entity, changes, ValueSource::Request));
       return refusal(std::move(problems), entity.update, call.caller());
     }
     return answer(200, TRY(system.repository.update(entity, key, changes, call.caller(), write_options(call))));

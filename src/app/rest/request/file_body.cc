@@ -1,4 +1,4 @@
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/file_body.h"
 
 #include <fmt/format.h>
 

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/input.h"
-#include "stator/app/rest/precondition.h"
-#include "stator/app/rest/request_values.h"
-#include "stator/app/rest/routes.h"
-#include "stator/app/rest/row_access.h"
+#include "stator/app/rest/request/input.h"
+#include "stator/app/rest/request/precondition.h"
+#include "stator/app/rest/request/request_values.h"
+#include "stator/app/rest/routes/routes.h"
+#include "stator/app/rest/routes/row_access.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/write/given.h"
 
@@ -35,7 +35,7 @@ Result<void, runtime::Problem> refuse_inputs_in_body(const model::Action& action
 // Calls the C++ of an action.  `read`: how the entity that the action is within is looked for.
 RestAnswer run_native(const RouteContext& system, const model::Action& action, const value::Item& inputs,
                       const runtime::ReadOptions& read, const RestCall& call) {
-  if (auto shut_out = runtime::shut_out(action.access, call.caller())) return std::move(*shut_out);
+  TRY(runtime::check_caller(action.access, call.caller()));
   std::optional<runtime::Object> within;
   if (action.within) {
     within = TRY(system.repository.get_within(action, inputs, call.caller(), read));

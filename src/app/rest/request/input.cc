@@ -1,4 +1,4 @@
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/input.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "stator/app/rest/precondition.h"
+#include "stator/app/rest/request/precondition.h"
 
 #include <algorithm>
 #include <charconv>
@@ -21,7 +21,7 @@ struct EntityTags {
   std::vector<EntityTag> tags;
 };
 
-// What cannot be read is left out: it matches nothing.
+// A tag that cannot be read is left out: it matches nothing.
 EntityTags read_tags(std::string_view header) {
   EntityTags tags;
   auto rest = trim(header);

@@ -1,4 +1,4 @@
-#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/routes/page_token.h"
 
 #include <gtest/gtest.h>
 

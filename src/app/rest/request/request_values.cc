@@ -1,10 +1,10 @@
-#include "stator/app/rest/request_values.h"
+#include "stator/app/rest/request/request_values.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/input.h"
 #include "stator/model/problem_list.h"
 #include "stator/runtime/access.h"
 
@@ -109,7 +109,7 @@ void join_problems(ValueProblems& problems, ValueProblems more) {
 }
 
 Problem refusal(ValueProblems problems, const model::Access& access, const runtime::Caller& caller) {
-  if (auto shut_out = runtime::shut_out(access, caller)) return std::move(*shut_out);
+  if (auto let_in = runtime::check_caller(access, caller); !let_in) return std::move(let_in).error();
   return runtime::invalid(std::move(problems));
 }
 

@@ -6,15 +6,14 @@
 
 #include "stator/app/rest/rest_call.h"
 #include "stator/base/byte_source.h"
-#include "stator/http/body_reader.h"
+#include "stator/http/message/body_reader.h"
 #include "stator/runtime/problem.h"
 #include "stator/value/utf8_source.h"
 
 namespace stator::app {
 
-// The body of a route that takes files, as a text in pieces of whole characters, without the byte order mark that some
-// programs put in front.  However much it stands for, one piece is held at a time; who wants to look twice opens it
-// twice.
+// The body of a route that takes files, as a text in pieces of whole characters, without a byte order mark.  One piece
+// is in memory at a time, however large the decompressed text is.  To read the text twice, make two of these.
 class FileBody final : public ByteSource {
  public:
   // The call outlives it.  `most`: bytes that the file may have, if the service does not allow less.
@@ -28,8 +27,8 @@ class FileBody final : public ByteSource {
   value::Utf8Source text_;
 };
 
-// What to answer when the body could not be read to its end: too large, not of its encoding, not UTF-8; and for a
-// problem with what it says, `Invalid` with the error's own words.
+// The problem of a body that could not be read to its end: it is too large, not of its encoding, or not UTF-8.  Any
+// other error becomes `Invalid` with the error's message.
 runtime::Problem unreadable(const Error& error);
 
 // The error of a body beyond a limit, with the setting that is the limit.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 #include "stator/model/model.h"
 #include "stator/model/validate.h"
 #include "stator/value/attribute_value.h"
@@ -13,7 +13,7 @@
 namespace stator::app {
 
 // The value that a text in a URL stands for: a number, true or false, or the text itself, checked against its type.
-// nullopt, and something in `problems`, when it is none.  Lists, sets and maps have no place in a URL.
+// nullopt, and an entry in `problems`, when the text is no such value.  Lists, sets and maps have no place in a URL.
 std::optional<value::AttributeValue> read_url_value(const model::Type& type, std::string_view name,
                                                     std::string_view text, std::vector<model::ValueProblem>& problems);
 
@@ -28,8 +28,8 @@ bool takes_files(const Route& route);
 bool inputs_from_query(const model::Action& action);
 
 inline constexpr std::string_view kIncludeDeleted = "includeDeleted";
-// Whether a route has that parameter: it reads something, or what is within it, that can be deleted softly, itself or
-// with what it belongs to.
+// Whether a route has the parameter `includeDeleted`: it reads, or is `within`, an entity that can be deleted softly or
+// that belongs to such an entity.
 bool takes_include_deleted(const Route& route);
 
 }  // namespace stator::app

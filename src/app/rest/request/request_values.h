@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stator/app/rest/rest_call.h"
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 #include "stator/model/model.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/problem.h"
@@ -13,7 +13,7 @@
 
 // A request's path, query string and body as values.
 //
-// What is wrong with a value is added to `problems`, so that an answer tells all of it; a Problem ends the request at
+// A problem of a value is added to `problems`, so that the answer reports all of them; a Problem ends the request at
 // once.
 namespace stator::app {
 
@@ -25,8 +25,8 @@ const model::Attribute* find_in(const std::vector<model::Attribute>& attributes,
 Result<value::Item, runtime::Problem> path_values(const RouteMatch& match,
                                                   const std::vector<model::Attribute>& attributes);
 
-// Adds the query string to `values`, for a route whose inputs come from there; `may_be_deleted`: it takes
-// includeDeleted, too.
+// Adds the query string to `values`, for a route with inputs in the query. `may_be_deleted`: the route also takes
+// includeDeleted.
 void query_values(const QueryParameters& query, bool may_be_deleted, const std::vector<model::Attribute>& attributes,
                   value::Item& values, ValueProblems& problems);
 
@@ -38,7 +38,7 @@ void refuse_others(const QueryParameters& query, std::initializer_list<std::stri
                    ValueProblems& problems);
 
 // The body, checked for its JSON types.  It may repeat a value of the path, and must not contradict it.
-// Problems: Invalid, for what is not JSON.
+// Problems: Invalid, if the body is not JSON.
 Result<model::PlainObject, runtime::Problem> body_values(const RestCall& call,
                                                          const std::vector<model::Attribute>& attributes,
                                                          const value::Item& from_path, ValueProblems& problems);

@@ -10,7 +10,7 @@
 
 namespace stator::app {
 
-// What a page token is good for, and nothing else.
+// The request that a page token is valid for; every other request refuses it.
 struct PageBinding {
   std::string_view system;
   std::string_view pattern;
@@ -18,8 +18,8 @@ struct PageBinding {
   const std::optional<std::string>& subject;  // of the caller
 };
 
-// Turns the end of a page into text that callers can keep and give back, but neither read nor change: keys are not
-// theirs to see.
+// Turns the end of a page into a text that callers can store and send back, but can neither read nor change, because
+// keys can contain values that the caller may not see.
 //
 //   base64url( tag[16]  AES-256-CTR(tag, {"d": done, "k": keys} in DynamoDB's JSON) )
 //   tag: the front of HMAC-SHA256 over the binding and the text, so that equal pages have equal tokens
@@ -30,7 +30,7 @@ class PageTokens {
   explicit PageTokens(std::string_view secret);
 
   std::string seal(const runtime::PageEnd& end, const PageBinding& binding) const;
-  // Errors: Validation, when it was not made by seal() for this binding.
+  // Errors: Validation, for a token that seal() has not made for this binding.
   Result<runtime::PageEnd> open(std::string_view token, const PageBinding& binding) const;
 
  private:

@@ -1,4 +1,4 @@
-#include "stator/app/rest/router.h"
+#include "stator/app/rest/routes/router.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,7 +99,7 @@ std::string must_be(const std::vector<std::string_view>& words) {
   return fmt::format("must be {}", fmt::join(words, " or "));
 }
 
-// What a request needs so that one of several routes fits, of which these are the parts that it lacks: the least of it.
+// The smallest set of query parts that a request lacks for one of these routes.
 std::vector<model::ValueProblem> needs(const std::vector<std::vector<const Part*>>& lacking) {
   const auto least = std::ranges::min(lacking, {}, &std::vector<const Part*>::size).size();
   std::vector<std::vector<std::string_view>> choices;  // names, of which one of the lists has to be there

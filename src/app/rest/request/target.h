@@ -11,7 +11,7 @@
 // The parts of a request's target, decoded.
 namespace stator::app {
 
-// %XX decoded.  Strict: nullopt for a stray '%', and for what is not UTF-8 afterwards.
+// %XX decoded.  Strict: nullopt for a stray '%', and if the result is not UTF-8.
 std::optional<std::string> decode_percent(std::string_view text);
 // As one segment of a path.
 std::string encode_percent(std::string_view text);

@@ -1,4 +1,4 @@
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
 
 #include <fmt/format.h>
 

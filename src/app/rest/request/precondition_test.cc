@@ -1,4 +1,4 @@
-#include "stator/app/rest/precondition.h"
+#include "stator/app/rest/request/precondition.h"
 
 #include <gtest/gtest.h>
 

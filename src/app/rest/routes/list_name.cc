@@ -1,4 +1,4 @@
-#include "stator/app/rest/list_name.h"
+#include "stator/app/rest/routes/list_name.h"
 
 namespace stator::app {
 

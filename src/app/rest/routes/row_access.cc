@@ -1,4 +1,4 @@
-#include "stator/app/rest/row_access.h"
+#include "stator/app/rest/routes/row_access.h"
 
 #include <algorithm>
 
@@ -74,7 +74,7 @@ Result<void, Problem> check_target(Transaction& transaction, const model::Model&
 
 Result<void, Problem> check_target(Transaction& transaction, const model::Model& model, const model::Action* action,
                                    const Item& named, const Caller& caller) {
-  if (auto shut_out = runtime::shut_out(action->access, caller)) return std::move(*shut_out);
+  TRY(runtime::check_caller(action->access, caller));
   // Only where the path names it: what the body has to say of it is not known yet.
   const auto* within = action->within;
   if (within == nullptr || within->path.empty() || !action->path.starts_with(within->path)) return {};
@@ -90,29 +90,27 @@ Result<void, Problem> check_target(Transaction& /*transaction*/, const model::Mo
   return {};
 }
 
-std::optional<Problem> turned_away_from(const EntityTarget& target, const Caller& caller) {
-  if (caller.subject || caller.system) return std::nullopt;
+Result<void, Problem> check_caller_of(const EntityTarget& target, const Caller& caller) {
+  if (caller.subject || caller.system) return {};
   const auto& entity = *target.entity;
   switch (target.operation) {
-    case EntityOperation::Create: return runtime::shut_out(entity.create, caller);
-    case EntityOperation::Update: return runtime::shut_out(entity.update, caller);
+    case EntityOperation::Create: return runtime::check_caller(entity.create, caller);
+    case EntityOperation::Update: return runtime::check_caller(entity.update, caller);
     case EntityOperation::Put:
-      if (!runtime::shut_out(entity.create, caller)) return std::nullopt;
-      return runtime::shut_out(entity.update, caller);
-    default: return std::nullopt;
+      if (runtime::check_caller(entity.create, caller)) return {};
+      return runtime::check_caller(entity.update, caller);
+    default: return {};
   }
 }
-std::optional<Problem> turned_away_from(const model::Action* action, const Caller& caller) {
-  return runtime::shut_out(action->access, caller);
+Result<void, Problem> check_caller_of(const model::Action* action, const Caller& caller) {
+  return runtime::check_caller(action->access, caller);
 }
-std::optional<Problem> turned_away_from(const model::Pattern* /*pattern*/, const Caller& /*caller*/) {
-  return std::nullopt;
-}
+Result<void, Problem> check_caller_of(const model::Pattern* /*pattern*/, const Caller& /*caller*/) { return {}; }
 
 }  // namespace
 
-std::optional<Problem> turned_away(const Route& route, const Caller& caller) {
-  return std::visit([&](const auto& target) { return turned_away_from(target, caller); }, route.target);
+Result<void, Problem> check_caller(const Route& route, const Caller& caller) {
+  return std::visit([&](const auto& target) { return check_caller_of(target, caller); }, route.target);
 }
 
 Result<void, Problem> check_rows_first(runtime::Repository& repository, const Route& route, const Item& named,

@@ -1,8 +1,9 @@
-#include "stator/app/rest/body_memory.h"
+#include "stator/app/rest/request/body_memory.h"
 
 #include <algorithm>
 
 #include "stator/model/json_reader.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::app {
 namespace {
@@ -18,8 +19,7 @@ std::size_t bytes_of_values(std::size_t json_bytes, std::size_t values) {
 }
 
 std::size_t bytes_of_values(std::string_view json) {
-  const auto count = [&](char c) { return static_cast<std::size_t>(std::count(json.begin(), json.end(), c)); };
-  const auto values = 1 + count(',') + count('[') + count('{');
+  const auto values = 1 + value::count_bytes(json, ',') + value::count_bytes(json, '[') + value::count_bytes(json, '{');
   return bytes_of_values(json.size(), std::min(values, model::kMostJsonValues));  // no more are built
 }
 
