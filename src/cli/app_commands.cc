@@ -13,7 +13,7 @@
 #include "stator/base/clock.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
-#include "stator/server/secret_file.h"
+#include "stator/server/secrets/secret_file.h"
 #include "stator/server/systems.h"
 
 namespace stator::cli {
@@ -73,7 +73,7 @@ int TokenCommand::run() const {
   if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto text_of = [&](const std::string& flag) { return option(*app_, flag).value_or(""); };
   const auto subject = text_of("--subject");
-  if (subject.empty()) return fail(kWrongArguments, "token needs to know for whom: --subject WHO");
+  if (subject.empty()) return fail(kWrongArguments, "token needs the name of a user: --subject NAME");
   const auto expires = text_of("--expires");
   const auto lifetime = expires.empty() ? std::chrono::hours(12) : read_duration(expires);
   if (!lifetime) {

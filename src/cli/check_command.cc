@@ -74,7 +74,7 @@ std::string place_of(const engine::Finding& finding) {
 std::string advice(engine::FindingKind kind, const std::string& place, bool damaged) {
   static constexpr std::string_view kPlaceholder = "--data DATA_FOLDER";
   std::string text(engine::remedy(kind));
-  if (damaged && engine::is_repairable(kind)) text = "When the damage is mended, check again. " + text;
+  if (damaged && engine::is_repairable(kind)) text = "When the damage is repaired, check again. " + text;
   if (const auto at = text.find(kPlaceholder); at != text.npos && !place.empty()) {
     text.replace(at, kPlaceholder.size(), place);
   }
@@ -96,7 +96,7 @@ void print_report(const engine::CheckReport& report, const std::string& place) {
                    : std::string(),
                advice(kind, place, report.damaged()));
   }
-  fmt::print("{}{} tables, {} items, {} index entries, {} of files: {}\n", report.damaged() ? "what can be read: " : "",
+  fmt::print("{}{} tables, {} items, {} index entries, {} of files: {}\n", report.damaged() ? "readable: " : "",
              report.tables, report.items, report.index_entries, bytes_text(report.file_bytes),
              report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
 }
@@ -176,7 +176,8 @@ int CheckCommand::run() const {
     return check_server(where->endpoint);
   }
   if (!where->store.empty()) {
-    return check_store(library::open_store(where->store), "--store " + library::described_store(where->store), repairs);
+    auto store = library::open_store(where->store, library::IfMissing::Refuse);
+    return check_store(std::move(store), "--store " + library::described_store(where->store), repairs);
   }
   auto folder =
       library::open_data_folder(where->folder, repairs ? library::FolderUse::Write : library::FolderUse::Read);

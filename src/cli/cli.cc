@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +26,9 @@
 #include "stator/cli/model_command.h"
 #include "stator/cli/repair_command.h"
 #include "stator/cli/store_command.h"
-#include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
+#include "stator/server/secrets/access_keys.h"
 #include "stator/server/version.h"
 
 namespace stator::cli {
@@ -130,7 +132,7 @@ constexpr int kMostModels = 100;
 class SettingsCommand {
  public:
   SettingsCommand(CLI::App& app, const std::string& name, std::optional<server::Mode> mode, std::string_view help)
-      : app_(add_command(app, name, fmt::format("{}Options:\n{}", help, server::settings_help(mode)))) {
+      : app_(add_command(app, name, [=] { return fmt::format("{}Options:\n{}", help, server::settings_help(mode)); })) {
     app_->add_option("--config")->type_name("FILE")->expected(1);  // first: --con is most likely a slip of it
     for (const auto& setting : server::settings()) {
       if (!setting.is_for(mode)) continue;
@@ -293,6 +295,76 @@ int unknown_command(const CLI::App& app, const std::string& word) {
   return fail(kWrongArguments, no_such_command(app, word));
 }
 
+// Runs a command and returns its status, or nullopt if another command was given.
+using RunIfGiven = std::function<std::optional<int>()>;
+
+struct KnownCommand {
+  std::string_view name;
+  std::function<RunIfGiven(CLI::App&)> make;
+};
+
+template <typename Command>
+KnownCommand command(std::string_view name) {
+  return {name, [](CLI::App& app) -> RunIfGiven {
+            return [made = std::make_shared<const Command>(app)] {
+              return *made ? std::optional(made->run()) : std::nullopt;
+            };
+          }};
+}
+
+KnownCommand settings_command(std::string_view name, std::optional<server::Mode> mode, std::string_view help) {
+  return {name, [=](CLI::App& app) -> RunIfGiven {
+            const auto made = std::make_shared<const SettingsCommand>(app, std::string(name), mode, help);
+            return [=] {
+              if (!*made) return std::optional<int>();
+              return std::optional(mode ? start(*made, *mode) : print_config(*made));
+            };
+          }};
+}
+
+KnownCommand version_command(std::string_view commit) {
+  return {"version", [=](CLI::App& app) -> RunIfGiven {
+            const auto* made = add_command(app, "version", std::string(kVersionHelp));
+            return [=]() -> std::optional<int> {
+              if (!made->parsed()) return std::nullopt;
+              if (const auto wrong = objection_to_rest(*made); !wrong.empty()) return fail(kWrongArguments, wrong);
+              return fmt::print("{}", server::version_text(commit)), kDone;
+            };
+          }};
+}
+
+std::vector<KnownCommand> commands_of(std::string_view commit) {
+  using server::Mode;
+  return {settings_command("up", Mode::Up, kUpHelp),
+          settings_command("serve", Mode::Serve, kServeHelp),
+          settings_command("app", Mode::App, kAppHelp),
+          command<ConsoleCommand>("console"),
+          command<TokenCommand>("token"),
+          command<DemoCommand>("demo"),
+          command<KeyCommand>("key"),
+          command<ModelCommand>("model"),
+          command<RepairCommand>("repair"),
+          command<CheckCommand>("check"),
+          command<BackupCommand>("backup"),
+          command<RestoreCommand>("restore"),
+          command<StoreCommand>("store"),
+          settings_command("config", std::nullopt, kConfigHelp),
+          version_command(commit),
+          command<ManCommand>("man"),
+          command<CompletionCommand>("completion")};
+}
+
+// Options and their texts take a large part of the time of a start, so a command of a server that is the first word is
+// made alone.  Every other command line may need all of them: for a list, or for a suggestion.
+std::vector<RunIfGiven> make_commands(CLI::App& app, const std::vector<KnownCommand>& known, std::string_view word) {
+  const bool alone = word == "up" || word == "serve" || word == "app";
+  std::vector<RunIfGiven> made;
+  for (const auto& one : known) {
+    if (!alone || one.name == word) made.push_back(one.make(app));
+  }
+  return made;
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, std::string_view commit) {
@@ -302,24 +374,7 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   app.formatter_fn([](const auto*, const auto&, auto) { return std::string(kHelp); });
   const auto* version_flag = app.add_flag("--version");
   app.require_subcommand(0, 1);
-  using server::Mode;
-  const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
-  const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
-  const SettingsCommand serve_app(app, "app", Mode::App, kAppHelp);
-  const ConsoleCommand console(app);
-  const TokenCommand token(app);
-  const DemoCommand demo(app);
-  const KeyCommand key(app);
-  const ModelCommand model(app);
-  const RepairCommand repair(app);
-  const CheckCommand check(app);
-  const BackupCommand backup(app);
-  const RestoreCommand restore(app);
-  const StoreCommand store(app);
-  const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
-  const auto* version = add_command(app, "version", std::string(kVersionHelp));
-  const ManCommand man(app);
-  const CompletionCommand completion(app);
+  const auto commands = make_commands(app, commands_of(commit), argc > 1 ? argv[1] : "");
 
   try {
     app.parse(argc, argv);
@@ -330,24 +385,10 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   }
 
   if (const auto words = app.remaining(); !words.empty()) return unknown_command(app, words.front());
-  if (const auto wrong = objection_to_rest(*version); !wrong.empty()) return fail(kWrongArguments, wrong);
-  if (up) return start(up, Mode::Up);
-  if (serve) return start(serve, Mode::Serve);
-  if (serve_app) return start(serve_app, Mode::App);
-  if (console) return console.run();
-  if (token) return token.run();
-  if (demo) return demo.run();
-  if (key) return key.run();
-  if (model) return model.run();
-  if (repair) return repair.run();
-  if (check) return check.run();
-  if (backup) return backup.run();
-  if (restore) return restore.run();
-  if (store) return store.run();
-  if (config) return print_config(config);
-  if (man) return man.run();
-  if (completion) return completion.run();
-  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text(commit)), kDone;
+  for (const auto& run_if_given : commands) {
+    if (const auto status = run_if_given()) return *status;
+  }
+  if (version_flag->count() > 0) return fmt::print("{}", server::version_text(commit)), kDone;
   fmt::print(stderr, "{}", kHelp);
   return kWrongArguments;
 }

@@ -17,9 +17,13 @@ int fail(int status, std::string_view message) {
 }
 
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help) {
+  return add_command(app, name, [help = std::move(help)] { return help; });
+}
+
+CLI::App* add_command(CLI::App& app, const std::string& name, std::function<std::string()> help) {
   auto* command = app.add_subcommand(name);
   command->allow_extras();  // so that our message, not the library's, says what is wrong with them
-  command->formatter_fn([help = std::move(help)](const auto*, const auto&, auto) { return help; });
+  command->formatter_fn([help = std::move(help)](const auto*, const auto&, auto) { return help(); });
   return command;
 }
 

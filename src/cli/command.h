@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,13 +18,15 @@ inline constexpr int kWrongArguments = 2;
 // Says why on standard error, in one line, and hands the status back.
 int fail(int status, std::string_view message);
 
-// A command whose help is `help`, word for word.  Words that it does not know are kept for objection_to_rest().
+// A command with exactly this help text.  Words that it does not know are kept for objection_to_rest().
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help);
+// The same with a help that is made when it is asked for.
+CLI::App* add_command(CLI::App& app, const std::string& name, std::function<std::string()> help);
 
 // "model check"; empty for the program itself.
 std::string path_of(const CLI::App& command);
 
-// What was given for an option ("--data") or an operand ("FILE") of a command.
+// The value of an option ("--data") or an operand ("FILE") of a command, if it was given.
 std::optional<std::string> option(const CLI::App& command, const std::string& name);
 
 // A whole number from 1 on; nullopt when the text is none.
@@ -32,7 +35,7 @@ std::optional<std::size_t> positive_number(std::string_view text);
 // The message about words that a command did not understand; empty if there are none.
 std::string objection_to_rest(const CLI::App& command);
 
-// What is wrong with `word` in the place of a command's command: "key has no command ad; did you mean add?"
+// The message about an unknown `word` in the place of a command's command: "key has no command ad; did you mean add?"
 std::string no_such_command(const CLI::App& command, const std::string& word);
 
 }  // namespace stator::cli

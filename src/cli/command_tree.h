@@ -18,10 +18,10 @@ struct CommandTree {
   std::string name;                    // "check"
   std::string path;                    // "model check"; empty for the program itself
   std::string summary;                 // one line, without a full stop
-  std::string help;                    // what --help prints
-  std::vector<CommandOption> options;  // those that the command takes, --help among them
+  std::string help;                    // the output of --help
+  std::vector<CommandOption> options;  // of the command, --help among them
   std::vector<std::string> operands;   // "FILE"
-  std::vector<std::string> words;      // what an operand can be, where that is known
+  std::vector<std::string> words;      // the possible operands, if they are known
   std::vector<CommandTree> commands;
 
   // The command of that path, or null.
@@ -35,13 +35,13 @@ struct OptionUsage {
   std::string_view flag, placeholder;
 };
 std::vector<OptionUsage> option_usages(std::string_view line);
-// "check" and what it does, of the line "  check      Prove that the design is sound".
+// "check" and its description, of the line "  check      Prove that the design is sound".
 struct HelpEntry {
   std::string_view word, text;
 };
 HelpEntry help_entry(std::string_view line);
 
-// Fills in summaries of commands, and placeholders and help of options, from what --help prints.
+// Fills in summaries of commands, and placeholders and help of options, from the output of --help.
 void read_help(CommandTree& tree);
 
 // The commands that have a help text of their own, the program itself first; `key add` shares that of `key`.

@@ -20,8 +20,8 @@ void add_store_option(CLI::App& action);
 // The settings of a command that takes some of --data, --store and --config.  Errors: Usage.
 Result<server::LoadedConfig> load_settings(const CLI::App& command);
 
-// The same for what belongs to a server, such as its access keys: a data folder beside a store is refused, because the
-// server would not look there.  Errors: Usage.
+// The same for parts that belong to a server, such as its access keys: a data folder beside a store is refused, because
+// the server would not look there.  Errors: Usage.
 Result<server::LoadedConfig> load_server_settings(const CLI::App& command);
 
 // A data folder, an endpoint or a store.

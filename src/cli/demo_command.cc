@@ -12,6 +12,7 @@
 #include "stator/base/suggest.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
+#include "stator/server/load_model.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/demo.h"
 
@@ -57,23 +58,29 @@ int DemoCommand::run() const {
   const auto database = open_database(*app_);
   if (!database) return fail(kFailed, database.error().message);
   const SystemClock clock;
-  const systems::DemoParts parts{.client = *database->client, .clock = clock};
+  const bool is_shared = database->instance == nullptr || database->instance->engine().is_shared();
+  const systems::DemoParts parts{.client = *database->client, .clock = clock, .is_shared = is_shared};
   const bool person_watches = isatty(STDERR_FILENO) == 1;
   for (const auto& system : *name == "all" ? known : std::vector<std::string>{*name}) {
-    const auto state = systems::demo_state(system, parts);
-    if (!state) return fail(kFailed, state.error().message);
-    if (*name == "all" && (*state == systems::DemoState::Loaded || *state == systems::DemoState::Used)) {
-      fmt::print("{}: left alone, its table holds data already\n", system);
-      continue;
-    }
     std::size_t requests = 0;
-    const auto loaded = systems::load_demo(system, parts, [&](std::size_t done, std::size_t all) {
+    const auto model = server::load_model_to_serve(system);
+    if (!model) return fail(kFailed, model.error().message);
+    const auto loaded = systems::load_demo(*model, parts, [&](std::size_t done, std::size_t all) {
       requests = all;
       if (person_watches) fmt::print(stderr, "\r{}: {} of {} requests", system, done, all);
     });
     if (person_watches && requests > 0) fmt::print(stderr, "\r\x1b[K");
     if (!loaded) return fail(kFailed, loaded.error().message);
-    fmt::print("{}: loaded, {} requests; `stator app {}` serves it\n", system, requests, system);
+    switch (*loaded) {
+      case systems::DemoOutcome::Loaded:
+        fmt::print("{}: loaded, {} requests; `stator app {}` serves it\n", system, requests, system);
+        break;
+      case systems::DemoOutcome::LoadedByAnother: fmt::print("{}: loaded by another program\n", system); break;
+      case systems::DemoOutcome::LeftAlone:
+        if (*name != "all") return fail(kFailed, fmt::format("{} holds data already; nothing was loaded", system));
+        fmt::print("{}: left alone, its table holds data already\n", system);
+        break;
+    }
   }
   return kDone;
 }

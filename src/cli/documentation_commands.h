@@ -26,7 +26,7 @@ class ManCommand {
   CLI::App* app_;
 };
 
-// stator completion: scripts that make a shell complete what is typed.
+// stator completion: scripts that let a shell complete commands.
 class CompletionCommand {
  public:
   explicit CompletionCommand(CLI::App& app);

@@ -65,19 +65,13 @@ struct Checked {
   std::vector<model::CopyCost> copies;
 };
 
-void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
-  diagnostics.insert(diagnostics.end(), more.begin(), more.end());
-}
-
 Checked check_file(const std::string& file, const model::CostOptions& options) {
-  auto loaded = server::load_model(file);
-  Checked checked{.model = std::move(loaded.model),
-                  .diagnostics = std::move(loaded.diagnostics),
-                  .reads = {},
-                  .writes = {},
-                  .copies = {}};
+  auto report = server::report_on(file);
+  Checked checked{
+      .model = server::load_model(file, report), .diagnostics = {}, .reads = {}, .writes = {}, .copies = {}};
+  if (checked.model) model::check(*checked.model, report);
+  checked.diagnostics = std::move(report).take();
   if (!checked.model) return checked;
-  add(checked.diagnostics, model::check(*checked.model));
   checked.reads = model::costs(*checked.model, options);
   checked.writes = model::write_costs(*checked.model, options);
   checked.copies = model::copy_costs(*checked.model, options);
@@ -88,7 +82,9 @@ Checked check_file(const std::string& file, const model::CostOptions& options) {
 void compare_shared(std::vector<Checked>& all) {
   for (auto second = all.begin(); second != all.end(); ++second) {
     for (auto first = all.begin(); first != second; ++first) {
-      if (first->model && second->model) add(second->diagnostics, model::check_shared(*first->model, *second->model));
+      if (!first->model || !second->model) continue;
+      const auto found = model::check_shared(*first->model, *second->model);
+      second->diagnostics.insert(second->diagnostics.end(), found.begin(), found.end());
     }
   }
 }

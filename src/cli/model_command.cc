@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -104,14 +103,10 @@ int print_types(const CLI::App& action) {
 
 // Prints the errors of an imported model, one line each, and the number of its warnings.
 void tell_what_is_wrong(const std::string& yaml) {
-  auto loaded = model::load_model(yaml, "the model");
-  auto diagnostics = std::move(loaded.diagnostics);
-  if (loaded.model) {
-    auto found = model::check(*loaded.model);
-    diagnostics.insert(diagnostics.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
-  }
+  model::Report report("the model");
+  if (const auto model = model::load_model(yaml, report)) model::check(*model, report);
   std::size_t warnings = 0;
-  for (const auto& each : diagnostics) {
+  for (const auto& each : std::move(report).take()) {
     if (each.severity == model::Severity::Warning) {
       ++warnings;
     } else {
@@ -134,7 +129,7 @@ int print_import(const CLI::App& action) {
   const bool looks_like_workbench = json.find("\"DataModel\"") != std::string::npos;
   const auto from = option(action, "--from").value_or(looks_like_workbench ? "workbench" : "onetable");
   if (from != "onetable" && from != "workbench") {
-    return fail(kWrongArguments, fmt::format("nothing is known about {}: --from takes onetable or workbench", from));
+    return fail(kWrongArguments, fmt::format("{} is unknown: --from takes onetable or workbench", from));
   }
   const auto imported = from == "workbench"
                             ? model::import::import_workbench(json, option(action, "--table").value_or(""))

@@ -7,7 +7,7 @@
 
 namespace stator::cli {
 
-// stator model ...: what can be done with a model file without serving it.
+// stator model ...: commands on a model file that do not serve it.
 class ModelCommand {
  public:
   explicit ModelCommand(CLI::App& app);

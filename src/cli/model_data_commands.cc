@@ -153,7 +153,7 @@ std::vector<std::string> all_of_option(const CLI::App& action, const std::string
   return action.get_option(name)->results();
 }
 
-// Whether everything that would not find all rows is accepted; tells what is not.
+// Whether all blind patterns and entities are accepted; prints those that are not.
 int check_accepted(const CLI::App& action, const runtime::MigrationPlan& plan) {
   const auto accepted = all_of_option(action, "--accept");
   std::vector<std::string> missing;
@@ -168,7 +168,7 @@ int check_accepted(const CLI::App& action, const runtime::MigrationPlan& plan) {
                                    [&](const runtime::Blindness& blind) { return blind.name == name; });
     if (!named && name != "all") {
       return fail(kWrongArguments,
-                  fmt::format("--accept {}: the plan names nothing that is blind and called so", name));
+                  fmt::format("--accept {}: the plan has no blind pattern or entity of that name", name));
     }
   }
   if (missing.empty()) return kDone;

@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Another `what` is another bar.
+  // For another `what`, a new bar begins.
   void show(std::string_view what, std::uint64_t done, std::uint64_t total, Unit unit);
 
  private:

@@ -145,7 +145,7 @@ int StoreCommand::copy() const {
              copied->resumed ? "; an earlier copy had begun it" : "");
   if (!copied->texts.empty()) fmt::print("{} came along\n", fmt::join(copied->texts, ", "));
   if (!copied->left_behind.empty()) {
-    fmt::print("{} stayed behind: a data folder has no use for it\n", fmt::join(copied->left_behind, ", "));
+    fmt::print("{} was not copied: a data folder does not use it\n", fmt::join(copied->left_behind, ", "));
   }
   return kDone;
 }

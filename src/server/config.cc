@@ -17,8 +17,8 @@
 #include "stator/base/trim.h"
 #include "stator/http/connection_limits.h"
 #include "stator/library/shared_store.h"
-#include "stator/server/access_keys.h"
 #include "stator/server/memory_limit.h"
+#include "stator/server/secrets/access_keys.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to us
 
@@ -499,7 +499,7 @@ Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedC
       return usage_error(fmt::format("{}: no setting is called {}{}", place(file, entry.first.Mark()), name,
                                      did_you_mean(name, setting_names())));
     }
-    if (!loaded.origins.emplace(name, Origin::File).second) {
+    if (!loaded.origins.emplace(name, SettingSource::File).second) {
       return usage_error(fmt::format("{}: {} is set a second time", place(file, entry.first.Mark()), name));
     }
     const auto text = text_of(*setting, entry.second);
@@ -559,7 +559,7 @@ Result<void> apply_environment(const std::map<std::string, std::string>& environ
     if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
       return usage_error(fmt::format("{} {}", variable, wrong));
     }
-    loaded.origins.insert_or_assign(std::string(setting->name), Origin::Environment);
+    loaded.origins.insert_or_assign(std::string(setting->name), SettingSource::Environment);
   }
   return {};
 }
@@ -570,14 +570,14 @@ Result<void> apply_flags(const std::vector<std::pair<std::string, std::string>>&
     if (setting == nullptr)
       return usage_error(fmt::format("no setting is called {}{}", name, did_you_mean(name, setting_names())));
     const auto before = loaded.origins.find(name);
-    if (before != loaded.origins.end() && before->second == Origin::Flag) {
+    if (before != loaded.origins.end() && before->second == SettingSource::Flag) {
       return usage_error(fmt::format("{} is given twice", setting->flag()));
     }
     auto wrong = assign(*setting, text, loaded.config);
     // --store "$URL" without the variable must not mean the data folder.
     if (name == "store" && text.empty()) wrong = "expects an address, not an empty one";
     if (!wrong.empty()) return usage_error(fmt::format("{} {}", setting->flag(), wrong));
-    loaded.origins.insert_or_assign(name, Origin::Flag);
+    loaded.origins.insert_or_assign(name, SettingSource::Flag);
   }
   return {};
 }
@@ -598,12 +598,12 @@ std::string wrapped(std::string_view text, std::string_view indent) {
   return out + line + "\n";
 }
 
-std::string_view origin_text(Origin origin) {
+std::string_view origin_text(SettingSource origin) {
   switch (origin) {
-    case Origin::Default: return "the default";
-    case Origin::File: return "the file";
-    case Origin::Environment: return "the environment";
-    case Origin::Flag: return "a flag";
+    case SettingSource::Default: return "the default";
+    case SettingSource::File: return "the file";
+    case SettingSource::Environment: return "the environment";
+    case SettingSource::Flag: return "a flag";
   }
   return "";
 }

@@ -13,17 +13,16 @@
 
 #include "stator/base/log.h"
 #include "stator/base/result.h"
+#include "stator/storage/durability.h"
 
 namespace stator::server {
+
+using storage::Durability;
 
 enum class Mode : std::uint8_t {
   Serve,  // the database alone
   Up,     // everything
   App,    // systems over REST only, on a database of its own or at an endpoint
-};
-enum class Durability : std::uint8_t {
-  Sync,     // a write is answered when it is on disk
-  Relaxed,  // the log is synced every few milliseconds; a crash of the machine can lose the last of them
 };
 enum class LogFormat : std::uint8_t { Auto, Text, Json };  // Auto: text on a terminal, JSON elsewhere
 
@@ -45,7 +44,7 @@ struct Config {
   bool allow_unsigned = false;
   log::Level log_level = log::Level::Info;
   LogFormat log_format = LogFormat::Auto;
-  std::string memory_limit;  // a size; empty: half of what there is
+  std::string memory_limit;  // a size; empty: half of the available memory
   std::string cache_size;    // a size; empty: half of memory_limit
   std::uint32_t max_connections = 10'000;
   std::uint32_t max_connections_per_address = 1'000;
@@ -86,14 +85,13 @@ struct Setting {
 
   std::string_view name;
   Member member;
-  std::string_view placeholder;  // what to write there: PORT, or the choices
+  std::string_view placeholder;  // for the value: PORT, or the choices
   std::string_view help;
   std::uint32_t minimum = 0;  // of a number
   std::uint32_t maximum = 0;
-  std::uint8_t modes = kEveryMode;  // bits of the modes that use it
-  bool for_one_start = false;       // a switch for one start only: the file cannot turn it on
-  std::string (*objection)(const Config&) =
-      nullptr;  // what is wrong with the value beyond its type; empty if nothing is
+  std::uint8_t modes = kEveryMode;                    // bits of the modes that use it
+  bool for_one_start = false;                         // a switch for one start only: the file cannot turn it on
+  std::string (*objection)(const Config&) = nullptr;  // the error of a value beyond its type; empty: none
 
   bool is_for(std::optional<Mode> mode) const { return !mode || (modes & bit(*mode)) != 0; }
   std::string flag() const;
@@ -113,17 +111,17 @@ struct ConfigSources {
 std::map<std::string, std::string> stator_environment();
 
 // The source that decided a setting, weakest first.
-enum class Origin : std::uint8_t { Default, File, Environment, Flag };
+enum class SettingSource : std::uint8_t { Default, File, Environment, Flag };
 
 struct LoadedConfig {
   Config config;
-  std::map<std::string, Origin, std::less<>> origins;  // by name; a setting that is not there has its default
-  std::string file;                                    // the one that was read, or empty
-  std::vector<std::string> warnings;                   // a line each
+  std::map<std::string, SettingSource, std::less<>> origins;  // by name; a setting that is not there has its default
+  std::string file;                                           // the one that was read, or empty
+  std::vector<std::string> warnings;                          // a line each
 };
 
-// Flags win over STATOR_* variables, and those over a file: --config, else STATOR_CONFIG, else ./stator.yaml if it is
-// there.  An unknown key, a wrong type, a duplicate or a value out of range is an error that names its place
+// Flags win over STATOR_* variables, and variables over a file: --config, else STATOR_CONFIG, else ./stator.yaml if it
+// is there.  An unknown key, a wrong type, a duplicate or a value out of range is an error that names its place
 // ("stator.yaml:3:7") and the word that was probably meant.  An unknown STATOR_* variable may belong to another
 // program, so it is only a warning, and only when it looks like a misspelled setting.  Errors: Usage.
 Result<LoadedConfig> load_config(const ConfigSources& sources);
@@ -143,7 +141,7 @@ std::string data_flag(const Config& config);
 // Storage.
 Result<void> check_config(const Config& config, Mode mode);
 
-// Every setting with its explanation, as a stator.yaml; those at their default are commented out.
+// Every setting with its explanation, as a stator.yaml; settings with their default are commented out.
 std::string config_as_yaml(const LoadedConfig& loaded);
 
 // The settings as the lines of a command's --help; without a mode, all of them.

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <set>
 
-#include "stator/server/access_keys.h"
+#include "stator/server/secrets/access_keys.h"
 
 namespace stator::server {
 namespace {
@@ -57,9 +57,9 @@ TEST_F(ConfigTest, FlagsWinOverVariablesAndThoseOverTheFile) {
   EXPECT_EQ(loaded->config.port, 10);
   EXPECT_EQ(loaded->config.console_port, 30);
   EXPECT_EQ(loaded->config.threads, 3U);
-  EXPECT_EQ(loaded->origins.at("port"), Origin::Flag);
-  EXPECT_EQ(loaded->origins.at("console_port"), Origin::Environment);
-  EXPECT_EQ(loaded->origins.at("threads"), Origin::File);
+  EXPECT_EQ(loaded->origins.at("port"), SettingSource::Flag);
+  EXPECT_EQ(loaded->origins.at("console_port"), SettingSource::Environment);
+  EXPECT_EQ(loaded->origins.at("threads"), SettingSource::File);
   EXPECT_EQ(loaded->file, "stator.yaml");
 }
 
@@ -209,11 +209,10 @@ TEST_F(ConfigTest, ListensToOtherMachinesOnlyWhenThereAreKeys) {
     ASSERT_FALSE(checked) << host;
     EXPECT_EQ(
         checked.error().message,
-        std::string("host ") + host +
-            " lets other machines in, d/keys.yaml has no access keys, and without one anyone there could read and "
-            "change "
-            "everything: "
-            "make one with `stator key add --data d` and best set tls_cert and tls_key too, or listen on 127.0.0.1");
+        std::string("with host ") + host +
+            ", other machines can connect, and d/keys.yaml has no access keys, so anyone there could read and change "
+            "everything: make a key with `stator key add --data d`, and set tls_cert and tls_key, too; or listen on "
+            "127.0.0.1");
   }
   ASSERT_TRUE(AccessKeyFile("d").add("", ManualClock()));
   for (const auto* host : other_hosts) {
@@ -253,7 +252,7 @@ TEST_F(ConfigTest, AStoreIsAPostgresDatabase) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message,
             "--store expects the address of a PostgreSQL database such as postgres://host/database, not "
-            "\"mysql://db/stator\"");
+            "\"mysql://...\"");
 }
 
 TEST_F(ConfigTest, ACertificateNeedsItsKey) {

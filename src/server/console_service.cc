@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stator/base/log.h"
-#include "stator/server/private_folder.h"
+#include "stator/server/secrets/private_folder.h"
 
 namespace stator::server {
 namespace {
@@ -20,7 +20,7 @@ std::optional<console::SharedText> shared_text(PrivateFiles* files, const std::s
                              .change = [=](const auto& change) { return files->change(name, most_bytes, change); }};
 }
 
-// Null: it cannot be written, or must not, because somebody may want to have a look at what is there.
+// Null: it cannot be written, or must not, because a person may want to look at the present file.
 console::SavedQueries::Write writer_of(const std::string& folder) {
   if (folder.empty()) return nullptr;
   const auto read = [&]() -> Result<std::optional<std::string>> {
@@ -38,8 +38,8 @@ console::SavedQueries::Write writer_of(const std::string& folder) {
                  {{"file", fmt::format("{}/{}", folder, kSavedFile)},
                   {"reason", wrong},
                   {"message",
-                   "saved queries and the history of the console are empty, and what is saved now is gone "
-                   "when the server stops; mend or remove the file, and start again"}});
+                   "saved queries and the history of the console are empty, and queries that are saved now are lost "
+                   "when the server stops; repair or remove the file, and start again"}});
     return nullptr;
   }
   return [folder](std::string_view text) -> Result<void> {

@@ -11,14 +11,14 @@
 #include "stator/console/saved_queries.h"
 #include "stator/console/sessions.h"
 #include "stator/engine/engine.h"
-#include "stator/http/sigv4.h"
+#include "stator/http/signature/sigv4.h"
 #include "stator/server/config.h"
-#include "stator/server/private_files.h"
+#include "stator/server/secrets/private_files.h"
 #include "stator/server/systems.h"
 
 namespace stator::server {
 
-// What a console needs beside its client; everything outlives it.
+// The parts that a console needs beside its client; everything outlives it.
 struct ConsoleParts {
   client::Client& client;
   const http::SignatureVerifier& signatures;
@@ -30,17 +30,17 @@ struct ConsoleParts {
   console::ConsoleOptions options = {};
 };
 
-// The console of a server, with what it keeps.  Thread-safe.
+// The console of a server, with its sessions, saved queries and models.  Thread-safe.
 class ConsoleService {
  public:
-  // `folder` is where console.json is; empty: what users save is gone when the server stops.  Where servers share a
-  // database, saved queries and sessions are there.
+  // `folder` has console.json; empty: saved queries are gone when the server stops.  Where servers share a database,
+  // saved queries and sessions are in the database.
   ConsoleService(const ConsoleParts& parts, const Config& config, const std::string& folder);
 
   http::Handler& handler() { return console_; }
-  // Learns what other servers have done.  Call it once a second.
+  // Reads the sessions that other servers began or ended.  Call it once a second.
   void refresh() { sessions_.refresh(); }
-  // Ends soon what takes long, so that the server can stop.
+  // Ends long work soon, so that the server can stop.
   void stop() { models_.stop(); }
 
  private:

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -12,12 +13,13 @@
 #include "stator/api/no_memory.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
+#include "stator/base/priority.h"
 #include "stator/base/random.h"
-#include "stator/http/content_coding.h"
+#include "stator/client/is_read.h"
 #include "stator/http/crc32.h"
+#include "stator/http/message/content_coding.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
-#include "stator/server/priority.h"
 
 namespace stator::server {
 namespace {
@@ -45,22 +47,31 @@ constexpr std::size_t kStoreLaneQueue = 4096;
 
 std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
 
-// Whether an operation changes nothing.  Its client may be told to try again, even if it was executed.
-bool only_reads(std::string_view operation) {
-  for (const auto prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
-    if (operation.starts_with(prefix)) return true;
-  }
-  return false;
+// Whether a thread that must not wait for a database server can carry out an operation, or begin to.  A write is
+// handed to the thread that commits.
+bool runs_on_loop(std::string_view operation) {
+  static constexpr std::array<std::string_view, 9> kOperations{
+      "BatchGetItem", "BatchWriteItem",   "DeleteItem",         "GetItem",    "PutItem",
+      "Query",        "TransactGetItems", "TransactWriteItems", "UpdateItem",
+  };
+  return std::ranges::binary_search(kOperations, operation);
 }
 
 // 52 characters of the alphabet that the service's ids are made of.
 std::string request_id() {
   static constexpr char kAlphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
-  thread_local Random random = Random::from_system();
+  // As Random does it, without its lock.
+  thread_local std::uint64_t state = Random::from_system().next();
+  const auto next = [] {
+    std::uint64_t z = (state += 0x9E3779B97F4A7C15U);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31);
+  };
   std::string id;
   id.reserve(52);
   while (id.size() < 52) {
-    std::uint64_t bits = random.next();
+    std::uint64_t bits = next();
     for (int i = 0; i < 12 && id.size() < 52; ++i, bits >>= 5) id.push_back(kAlphabet[bits & 31]);
   }
   return id;
@@ -106,6 +117,7 @@ std::string_view type_of(http::SignatureFault::Kind kind) {
     case Kind::Incomplete: return "com.amazon.coral.service#IncompleteSignatureException";
     case Kind::UnknownKey: return "com.amazon.coral.service#UnrecognizedClientException";
     case Kind::Invalid: return "com.amazon.coral.service#InvalidSignatureException";
+    case Kind::Unconfirmed: return "com.amazonaws.dynamodb.v20120810#InternalServerError";
   }
   return {};
 }
@@ -161,23 +173,26 @@ void print_store_metrics(std::string& body, const storage::StoreServer& server, 
       fmt::format_to(std::back_inserter(body), "{}{{kind=\"{}\"}} {}\n", name, each.kind, value(each));
     }
   };
-  by_kind("stator_store_round_trips_total", "Questions to the database server, which can have several statements.",
+  by_kind("stator_store_round_trips_total", "Round trips to the database server; one can carry several statements.",
           [](const auto& each) { return each.round_trips; });
-  by_kind("stator_store_statements_total", "Statements in them.", [](const auto& each) { return each.statements; });
+  by_kind("stator_store_statements_total", "Statements sent to the database server.",
+          [](const auto& each) { return each.statements; });
   by_kind("stator_store_rows_total", "Rows read or changed.", [](const auto& each) { return each.rows; });
-  by_kind("stator_store_seconds_total", "Time until the database server had answered.",
+  by_kind("stator_store_seconds_total", "Time until the database server answered.",
           [&](const auto& each) { return seconds(each.time); });
   const auto one = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
     http::print_metric(body, name, type, help, static_cast<double>(value));
   };
-  one("stator_store_conflicts_total", "counter", "Commits that another process was faster than.", store.conflicts);
+  one("stator_store_conflicts_total", "counter", "Commits that conflicted with a commit of another process.",
+      store.conflicts);
   one("stator_store_retries_total", "counter", "Commits and reads repeated on another connection.", store.retries);
   one("stator_store_lock_wait_seconds_total", "counter", "Time that commits waited for other commits.",
       seconds(store.lock_wait));
   one("stator_store_reachable", "gauge", "1 while the database server answers.", server.reachable ? 1 : 0);
   one("stator_store_round_trip_seconds", "gauge", "Time of the last ping.", seconds(server.round_trip));
   one("stator_store_connections", "gauge", "Open connections to the database server.", server.connections);
-  one("stator_store_connections_used", "gauge", "Those that are in use.", server.connections_used);
+  one("stator_store_connections_used", "gauge", "Connections to the database server that are in use.",
+      server.connections_used);
 }
 
 std::optional<console::StoreNumbers> store_numbers(const std::optional<storage::StoreServer>& server,
@@ -206,8 +221,9 @@ std::optional<console::StoreNumbers> store_numbers(const std::optional<storage::
 
 }  // namespace
 
-DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
+DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, const Clock& clock, EndpointOptions options)
     : instance_(instance),
+      clock_(clock),
       options_(std::move(options)),
       cors_(cors_rules(options_.cors_origins)),
       tools_(instance),
@@ -269,6 +285,10 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
 }
 
 http::Response DynamoDbEndpoint::refusal(const http::Request& request, http::SignatureFault wrong) {
+  // Clients repeat it, and the log has the cause.
+  if (wrong.kind == http::SignatureFault::Kind::Unconfirmed) {
+    return refusal(request, 500, type_of(wrong.kind), std::move(wrong.message));
+  }
   log_refused_signature(wrong, request);
   return refusal(request, 400, type_of(wrong.kind),
                  options_.signatures->has_keys() ? std::move(wrong.message) : std::string(kNoKeys));
@@ -287,7 +307,7 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
                .operation = operation_of(request.header("X-Amz-Target")),
                .content_type = answer_type(request.header("Content-Type")),
                .label = "unknown",
-               .start = std::chrono::steady_clock::now()};
+               .start = clock_.steady_now()};
   if (options_.traffic != nullptr) options_.traffic->note_request(call.start);
   if (call.content_type.empty() && request.body.empty()) call.content_type = kJson10;
   if (call.content_type.empty() || request.path != "/") {
@@ -295,9 +315,17 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
   }
   // Only names that exist become labels, or a client could fill the memory with them.
   if (api::Operations::knows(call.operation)) call.label = call.operation;
-  if (store_lane_) return run_later(call, std::move(responder), Lane::Store);
+  if (store_lane_ && (!runs_on_loop(call.operation) || reader_on(responder.loop()) == nullptr)) {
+    return run_later(call, std::move(responder), Lane::Store);
+  }
   if (request.body.size() > kQuickBodyBytes) return run_later(call, std::move(responder), Lane::Slow);
   run(call, std::move(responder), Lane::Quick);
+}
+
+// Each loop has one from its first request to its end.
+storage::LoopReader* DynamoDbEndpoint::reader_on(EventLoop& loop) {
+  if (loop.attachment() == nullptr) loop.attach(instance_.engine().reader_on(loop));
+  return static_cast<storage::LoopReader*>(loop.attachment());
 }
 
 void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lane lane) {
@@ -320,6 +348,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   std::function<bool()> abandoned;
   if (lane == Lane::Quick) {
     options.quick_bytes = kQuickAnswerBytes;
+    if (store_lane_) options.reader = reader_on(responder.loop());
   } else {
     abandoned = [client = responder.watch()] { return client.has_gone(); };
     options.abandoned = &abandoned;
@@ -339,11 +368,12 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
 
 // A read that takes long starts again here.  Its first attempt had no effect.
 void DynamoDbEndpoint::run_later(const ApiCall& call, http::Responder&& responder, Lane lane) {
-  const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
+  if (store_lane_) lane = Lane::Store;
+  const auto too_late = clock_.steady_now() + kSlowLanePatience;
   auto waiting = std::make_shared<http::Responder>(std::move(responder));
   app::WorkerPool::Job job = [this, too_late, call, waiting, lane] {
     if (lane == Lane::Slow) lower_priority(kSlowLaneNiceness);
-    if (waiting->watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
+    if (waiting->watch().has_gone() || clock_.steady_now() > too_late) {
       return waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
     }
     run(call, std::move(*waiting), lane);
@@ -355,7 +385,7 @@ void DynamoDbEndpoint::run_later(const ApiCall& call, http::Responder&& responde
 void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const ApiCall& call, const api::Reply& reply) {
   using std::chrono::duration_cast;
   if (!reply.table.empty()) live->table = reply.table;
-  live->took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - call.start);
+  live->took = duration_cast<std::chrono::microseconds>(clock_.steady_now() - call.start);
   if (!reply.ok()) {
     const auto& fault = reply.outcome.error();
     live->status = status_of(fault);
@@ -371,7 +401,7 @@ void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const Ap
 http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
   if (!reply.ok()) {
     const auto& fault = reply.outcome.error();
-    requests_.record(call.label, reply.table, fault.name(), std::chrono::steady_clock::now() - call.start);
+    requests_.record(call.label, reply.table, fault.name(), clock_.steady_now() - call.start);
     auto response = encoded(call, status_of(fault), fault.body());
     response.memory = std::move(reply.memory);
     return response;
@@ -382,12 +412,12 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
     memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
     if (!memory.resize(body.size())) {
       // The write is done, so the answer must not say that nothing was done.
-      const bool again = only_reads(call.operation);
+      const bool again = client::is_read(call.operation);
       return fault_answer(call, again ? 400 : 500,
                           {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(api::kNoMemory)}, reply.table);
     }
   }
-  requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
+  requests_.record(call.label, reply.table, {}, clock_.steady_now() - call.start);
   auto response = encoded(call, 200, std::move(body));
   if (memory.bytes() == 0) return response;
   if (memory.bytes() > response.body.size()) memory.resize(response.body.size());
@@ -406,7 +436,7 @@ http::Response DynamoDbEndpoint::encoded(const ApiCall& call, int status, std::s
 http::Response DynamoDbEndpoint::fault_answer(const ApiCall& call, int status, const Error& error,
                                               std::string_view table) {
   const auto fault = api::to_fault(error);
-  requests_.record(call.label, table, fault.name(), std::chrono::steady_clock::now() - call.start);
+  requests_.record(call.label, table, fault.name(), clock_.steady_now() - call.start);
   return dynamodb_response(status, call.content_type, fault.body(), cors_.headers(call.request));
 }
 
@@ -463,22 +493,22 @@ http::Response DynamoDbEndpoint::metrics() const {
   const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     http::print_metric(body, name, "gauge", help, static_cast<double>(value));
   };
-  counter("stator_commits_total", "Commits; each may hold many writes.", commits.commits);
+  counter("stator_commits_total", "Commits; one can contain many writes.", commits.commits);
   counter("stator_writes_total", "Writes handed to the committer.", commits.works);
   counter("stator_commit_conflicts_total", "Commits retried because a shared store had changed.", commits.conflicts);
-  counter("stator_commit_failures_total", "Commits that the store could not keep.", commits.failures);
+  counter("stator_commit_failures_total", "Commits that failed in the store.", commits.failures);
   gauge("stator_read_only", "1 while the store cannot be written to.", engine.health().read_only ? 1 : 0);
-  counter("stator_store_syncs_total", "Times the disk was asked to keep what was written.", store.syncs);
+  counter("stator_store_syncs_total", "Syncs of written data to the disk.", store.syncs);
   counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
   gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);
   if (const auto server = engine.store_server()) print_store_metrics(body, *server, store);
   gauge("stator_tables", "Tables.", engine.catalog().size());
-  gauge("stator_memory_limit_bytes", "memory_limit: what the process may use.", options_.memory_limit);
+  gauge("stator_memory_limit_bytes", "Memory that the process may use (memory_limit).", options_.memory_limit);
   gauge("stator_store_memory_bytes", "Caches and write buffers of the store, or the items that are kept in memory.",
         store.memory_bytes);
   if (const auto* memory = options_.memory) {
-    gauge("stator_request_memory_limit_bytes", "What requests may make the server hold.", memory->limit());
-    http::print_metric_head(body, "stator_request_memory_bytes", "gauge", "What requests make the server hold.");
+    gauge("stator_request_memory_limit_bytes", "Memory that requests may use.", memory->limit());
+    http::print_metric_head(body, "stator_request_memory_bytes", "gauge", "Memory that requests use.");
     for (const auto part : kMemoryParts) {
       fmt::format_to(std::back_inserter(body), "stator_request_memory_bytes{{part=\"{}\"}} {}\n", name_of(part),
                      memory->used(part));

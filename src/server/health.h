@@ -12,7 +12,7 @@ enum class HealthDetail : std::uint8_t {
   AndTables,  // names the tables that a damaged file belongs to, and the database server
 };
 
-// What GET /health answers: 200 {"status":"ok"}, or 503 {"status":"read-only","reason":...}, where the reason is
+// The answer to GET /health: 200 {"status":"ok"}, or 503 {"status":"read-only","reason":...}, where the reason is
 // disk-full, memory-full, disk-failing, no-descriptors, damaged, unreachable, taken-over or upgraded, and a damaged
 // file has its name beside it.  If a database server keeps the store, `store` says whether it is reachable, and since
 // when.

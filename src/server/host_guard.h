@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "stator/http/host_check.h"
+#include "stator/http/browser/host_check.h"
 #include "stator/http/server.h"
 
 namespace stator::server {

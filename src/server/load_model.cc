@@ -10,9 +10,20 @@
 
 namespace stator::server {
 
+model::Report report_on(const std::string& name_or_file) {
+  const bool built_in = systems::is_built_in(name_or_file);
+  return model::Report(built_in ? fmt::format("{}/model.yaml", name_or_file) : name_or_file);
+}
+
+std::optional<model::Model> load_model(const std::string& name_or_file, model::Report& report) {
+  const auto text = systems::model_text(name_or_file);
+  return text ? model::load_model(*text, report) : model::load_model_file(report);
+}
+
 model::Loaded load_model(const std::string& name_or_file) {
-  if (auto built_in = systems::load_built_in(name_or_file)) return std::move(*built_in);
-  return model::load_model_file(name_or_file);
+  auto report = report_on(name_or_file);
+  auto model = load_model(name_or_file, report);
+  return {.model = std::move(model), .diagnostics = std::move(report).take()};
 }
 
 Result<std::shared_ptr<const model::Model>> load_model_to_serve(const std::string& name_or_file) {

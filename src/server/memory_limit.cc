@@ -13,7 +13,7 @@ constexpr std::uint64_t kMega = 1 << 20;
 constexpr std::uint64_t kProgramBytes = 24 * kMega;  // code, threads, buffers of connections: whatever the limit is
 constexpr std::uint64_t kMostWriteBuffer = 128 * kMega;
 
-// What is shared out.
+// The memory that is divided among caches, data and requests.
 std::uint64_t shared_memory(std::uint64_t limit) { return limit - std::min(limit / 2, kProgramBytes); }
 
 std::optional<std::uint64_t> read_number(const std::string& path) {
@@ -93,14 +93,14 @@ MemoryPlan plan_memory(std::uint64_t limit, std::optional<std::uint64_t> cache_s
   const auto cache = std::min(cache_size.value_or(shared / 2), most_cache(limit));
   // Larger buffers are written to disk less often, and take longer to read back from the log after a crash.
   const auto write_buffer = std::min(kMostWriteBuffer, cache / 12);
-  // Whole values serve reads by key; blocks serve all reads, and also what was not read before.
-  const auto value_cache = cache / 4;
+  // Keys in the range cache need no blocks.  Blocks are for keys that were not read before.
+  const auto range_cache = (cache - 3 * write_buffer) / 4 * 3;
   return {.limit = limit,
           .requests = (shared - cache) / 4 * 3,
           .data = shared / 2,
-          .block_cache = cache - 3 * write_buffer - value_cache,
+          .block_cache = cache - 3 * write_buffer - range_cache,
           .write_buffer = write_buffer,
-          .value_cache = value_cache};
+          .range_cache = range_cache};
 }
 
 }  // namespace stator::server

@@ -64,7 +64,7 @@ TEST(ParseBytes, TakesUnits) {
   }
 }
 
-std::uint64_t caches_of(const MemoryPlan& plan) { return plan.block_cache + 3 * plan.write_buffer + plan.value_cache; }
+std::uint64_t caches_of(const MemoryPlan& plan) { return plan.block_cache + 3 * plan.write_buffer + plan.range_cache; }
 
 TEST(PlanMemory, FitsItsLimit) {
   for (const std::uint64_t limit : {kLeastMemoryLimit, kGiga / 2, 12 * kGiga}) {

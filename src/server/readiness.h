@@ -15,7 +15,7 @@ class Readiness {
   explicit Readiness(std::function<http::Response()> health) : health_(std::move(health)) {}
 
   void stop() { stopping_.store(true, std::memory_order_relaxed); }
-  // What GET /ready answers: 503 {"status":"stopping"}, or what /health answers.
+  // The answer to GET /ready: 503 {"status":"stopping"}, or the answer to /health.
   http::Response answer() const;
 
  private:

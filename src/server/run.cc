@@ -22,20 +22,21 @@
 #include "stator/console/assets.h"
 #include "stator/console/console.h"
 #include "stator/console/live_requests.h"
+#include "stator/http/browser/host_check.h"
 #include "stator/http/connection_limits.h"
-#include "stator/http/host_check.h"
 #include "stator/http/server.h"
-#include "stator/http/sigv4.h"
+#include "stator/http/signature/sigv4.h"
 #include "stator/http/tls.h"
 #include "stator/library/instance.h"
 #include "stator/library/shared_store.h"
-#include "stator/server/access_keys.h"
 #include "stator/server/console_service.h"
 #include "stator/server/endpoint.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
 #include "stator/server/memory_limit.h"
 #include "stator/server/readiness.h"
+#include "stator/server/secrets/access_keys.h"
+#include "stator/server/start_pages.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
 #include "stator/server/version.h"
@@ -44,7 +45,10 @@ namespace stator::server {
 namespace {
 
 constexpr std::chrono::seconds kStopGrace{10};
-constexpr std::chrono::seconds kLookForKeys{1};
+constexpr std::chrono::milliseconds kLookForKeys{500};
+// A key that may have been removed meanwhile is not believed.  Requests are refused with an error that clients repeat.
+constexpr std::chrono::seconds kKeysLast{10};
+constexpr std::chrono::milliseconds kStartIsOver{500};  // after the server is open
 
 std::string url(std::string_view scheme, std::string_view host, std::uint16_t port) {
   const bool v6 = host.find(':') != std::string_view::npos;
@@ -130,7 +134,7 @@ class SharedLimits {
     options.relaxed_durability = config.durability == Durability::Relaxed;
     options.block_cache_bytes = plan_.block_cache;
     options.write_buffer_bytes = plan_.write_buffer;
-    options.value_cache_bytes = plan_.value_cache;
+    options.range_cache_bytes = plan_.range_cache;
     options.open_files = descriptors_.store_files;
     options.memory_bytes = plan_.data;
     return options;
@@ -144,11 +148,12 @@ class SharedLimits {
     const auto by_default = std::max((available > 0 ? available : kUnknownMachine) / 2, kLeastMemoryLimit);
     const auto limit = parse_bytes(config.memory_limit).value_or(by_default);
     if (available > 0 && limit > available) {
-      log::warning("memory_limit_too_high",
-                   {{"memory_limit", limit},
-                    {"message", fmt::format("the machine or container has {} MB: the server can be killed before it "
-                                            "throttles anybody",
-                                            available >> 20)}});
+      log::warning(
+          "memory_limit_too_high",
+          {{"memory_limit", limit},
+           {"message",
+            fmt::format("the machine or container has {} MB: the server can be killed before it throttles requests",
+                        available >> 20)}});
     }
     return limit;
   }
@@ -197,7 +202,7 @@ class AppDatabase {
       return database;
     }
     const auto origin = TRY(http::Origin::parse(config.endpoint));
-    auto identity = TRY(client::find_identity(origin, client::process_environment()));
+    auto identity = TRY(client::find_signing_scope(origin, client::process_environment()));
     database.client_ = TRY(client::RemoteClient::open({.endpoint = config.endpoint,
                                                        .region = std::move(identity.region),
                                                        .credentials = std::move(identity.credentials)}));
@@ -209,6 +214,9 @@ class AppDatabase {
   const Clock& clock() const { return instance_ ? instance_->clock() : system_clock_; }
   // Answers /health; none if the database is at an endpoint.
   std::function<http::Response()> health() const { return instance_ ? health_of(*instance_) : nullptr; }
+  void shorten_waits() {
+    if (instance_) instance_->store().shorten_waits();
+  }
   // Those of the database in this process; at an endpoint, those of the data folder.
   std::unique_ptr<PrivateFiles> files(const Config& config) const {
     return instance_ ? files_of(config, *instance_) : files_in_folder(config.data);
@@ -220,8 +228,8 @@ class AppDatabase {
   std::unique_ptr<client::Client> client_;
 };
 
-// What is on the console's port: the page, and the systems.  Those who watch the port are told about the systems, if
-// there are any, by the rules of the REST API.
+// The console's port: the page, and the systems.  If there are systems, they also answer /health and /metrics, by the
+// rules of the REST API.
 class ConsolePort final : public http::Handler {
  public:
   // All outlive it; no systems: null.
@@ -313,11 +321,13 @@ void warn_of_open_text(const Config& config, const http::TlsContext* tls) {
 }
 
 // Returns after the signal to stop.  Until then, SIGHUP renews certificates; `refresh` (none: empty) runs with it, and
-// every second.
+// twice a second.
 void serve_until_stopped(StopSignal& stop, http::TlsContext* tls, const std::function<void()>& refresh) {
+  bool is_started = false;
   while (true) {
-    const auto signal = refresh ? stop.wait_for(kLookForKeys) : stop.wait();
+    const auto signal = !is_started ? stop.wait_for(kStartIsOver) : refresh ? stop.wait_for(kLookForKeys) : stop.wait();
     if (signal && *signal != SIGHUP) return log::info("stopping", {{"signal", *signal}});
+    if (!std::exchange(is_started, true)) release_start_pages();  // now that nobody waits for the first answer
     if (refresh) refresh();
     if (signal && tls != nullptr) reload(*tls);
   }
@@ -410,6 +420,55 @@ void drain(StopSignal& stop, Readiness& readiness, const Config& config) {
   if (config.drain_seconds > 0) stop.wait_for(std::chrono::seconds(config.drain_seconds));
 }
 
+console::ConsoleOptions console_options(const Config& config, library::Instance& instance,
+                                        const DynamoDbEndpoint& endpoint, std::uint16_t api_port) {
+  const bool is_local = is_loopback(console_host(config));
+  return {.secure = !is_local,
+          .local = is_local,
+          .read_only = config.console_read_only,
+          .users_are_ours = config.jwks.empty(),
+          .in_memory = config.in_memory,
+          .version = std::string(version()),
+          .api = api_address(config, api_port),
+          .health = health_of(instance),
+          .metrics = [&endpoint] { return endpoint.metrics(); },
+          .numbers = [&endpoint] { return endpoint.numbers(); }};
+}
+
+// The console and the systems on their port.
+class RunningConsole {
+ public:
+  // All but `config` outlive it; no TLS: null.  Errors: Usage.
+  static Result<std::unique_ptr<RunningConsole>> start(const Config& config, const ConsoleParts& parts,
+                                                       SharedLimits& limits, const http::HostCheck& hosts,
+                                                       Readiness& readiness, const http::TlsContext* tls) {
+    std::unique_ptr<RunningConsole> console(new RunningConsole(config, parts, hosts, readiness));
+    auto options = limits.http_options(config, config.console_port);
+    if (parts.systems == nullptr) options.threads = 1;
+    options.host = console_host(config);
+    if (!parts.options.local) options.tls = tls;
+    console->server_ = TRY(http::Server::start(options, console->port_.handler()));
+    return console;
+  }
+
+  const http::Server& server() const { return *server_; }
+  void refresh() { service_.refresh(); }
+  void stop() {
+    service_.stop();
+    server_->stop(kStopGrace);
+  }
+
+ private:
+  RunningConsole(const Config& config, const ConsoleParts& parts, const http::HostCheck& hosts, Readiness& readiness)
+      : service_(parts, config, config.in_memory ? std::string() : config.data),
+        port_(service_.handler(), parts.systems != nullptr ? &parts.systems->service() : nullptr, parts.options.local,
+              hosts, config, readiness) {}
+
+  ConsoleService service_;
+  GuardedConsolePort port_;
+  std::unique_ptr<http::Server> server_;  // last: it uses everything above
+};
+
 }  // namespace
 
 Result<void> run_server(const Config& config, Mode mode) {
@@ -420,7 +479,10 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (config.stop_with_parent) follow_parent(stop, parent);
   auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
-  http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
+  http::SignatureVerifier signatures({.service = "dynamodb",
+                                      .signed_headers = {"x-amz-target"},
+                                      .keys_last = config.store.empty() ? std::chrono::seconds(0) : kKeysLast},
+                                     clock);
   const std::shared_ptr<PrivateFiles> files = files_of(config, *instance);
   AccessKeyFollower keys(AccessKeyFile(files), signatures, instance->engine());
   TRY(keys.start(config.allow_unsigned));
@@ -445,15 +507,16 @@ Result<void> run_server(const Config& config, Mode mode) {
     if (!systems) return {};
   }
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
-  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
-                                        .max_body_bytes = config.max_body_bytes,
-                                        .signatures = &signatures,
-                                        .hosts = &hosts,
-                                        .systems = systems ? &systems->service() : nullptr,
-                                        .memory = &limits.memory(),
-                                        .memory_limit = limits.plan().limit,
-                                        .traffic = &traffic,
-                                        .live = live});
+  DynamoDbEndpoint endpoint(*instance, clock,
+                            {.cors_origins = config.cors_origins,
+                             .max_body_bytes = config.max_body_bytes,
+                             .signatures = &signatures,
+                             .hosts = &hosts,
+                             .systems = systems ? &systems->service() : nullptr,
+                             .memory = &limits.memory(),
+                             .memory_limit = limits.plan().limit,
+                             .traffic = &traffic,
+                             .live = live});
   auto options = limits.http_options(config, config.port);
   const auto tls = TRY(load_tls(config));
   options.tls = tls.get();
@@ -463,45 +526,29 @@ Result<void> run_server(const Config& config, Mode mode) {
   endpoint.observe(*server);
 
   client::InProcessClient console_client(instance->operations(), &limits.memory());
-  const bool shares_console = mode == Mode::Up && instance->engine().is_shared();
-  auto console =
-      std::make_unique<ConsoleService>(ConsoleParts{.client = console_client,
-                                                    .signatures = signatures,
-                                                    .clock = instance->clock(),
-                                                    .systems = systems.get(),
-                                                    .live = live,
-                                                    .memory = &limits.memory(),
-                                                    .shared = shares_console ? files.get() : nullptr,
-                                                    .options = {.secure = !console_is_local,
-                                                                .local = console_is_local,
-                                                                .read_only = config.console_read_only,
-                                                                .users_are_ours = config.jwks.empty(),
-                                                                .in_memory = config.in_memory,
-                                                                .version = std::string(version()),
-                                                                .api = api_address(config, server->port()),
-                                                                .health = health_of(*instance),
-                                                                .metrics = [&] { return endpoint.metrics(); },
-                                                                .numbers = [&] { return endpoint.numbers(); }}},
-                                       config, config.in_memory ? std::string() : config.data);
-  GuardedConsolePort console_port(console->handler(), systems ? &systems->service() : nullptr, console_is_local, hosts,
-                                  config, readiness);
-  std::unique_ptr<http::Server> console_server;
+  std::unique_ptr<RunningConsole> console;  // none: only the database is served
   if (mode == Mode::Up) {
-    auto console_options = limits.http_options(config, config.console_port);
-    if (!systems) console_options.threads = 1;
-    console_options.host = console_host(config);
-    if (!console_is_local) console_options.tls = tls.get();
-    console_server = TRY(http::Server::start(console_options, console_port.handler()));
+    console = TRY(RunningConsole::start(config,
+                                        {.client = console_client,
+                                         .signatures = signatures,
+                                         .clock = instance->clock(),
+                                         .systems = systems.get(),
+                                         .live = live,
+                                         .memory = &limits.memory(),
+                                         .shared = instance->engine().is_shared() ? files.get() : nullptr,
+                                         .options = console_options(config, *instance, endpoint, server->port())},
+                                        limits, hosts, readiness, tls.get()));
   }
 
-  announce(config, *instance, *server, console_server.get(), systems.get(), tls.get(), signatures.required());
+  announce(config, *instance, *server, console ? &console->server() : nullptr, systems.get(), tls.get(),
+           signatures.required());
   serve_until_stopped(stop, tls.get(), [&] {
     keys.poll();
-    console->refresh();
+    if (console) console->refresh();
   });
   drain(stop, readiness, config);
-  console->stop();
-  if (console_server) console_server->stop(kStopGrace);
+  instance->store().shorten_waits();
+  if (console) console->stop();
   server->stop(kStopGrace);
   console.reset();  // its workers use the systems
   endpoint.stop();
@@ -547,6 +594,7 @@ Result<void> run_app(const Config& config) {
   std::fflush(stdout);
   serve_until_stopped(stop, tls.get(), {});
   drain(stop, readiness, config);
+  database.shorten_waits();
   server->stop(kStopGrace);
   systems.reset();
   log::info("stopped");

@@ -6,7 +6,7 @@
 namespace stator::server {
 
 // Opens the database, serves it until SIGINT or SIGTERM, and closes it.  Call it once, from the main thread, before
-// there are others.  Errors: Usage for what the person can mend (a port in use, a data folder in use), Storage,
+// there are others.  Errors: Usage for problems that the user can solve (a port in use, a data folder in use), Storage,
 // Corruption.
 Result<void> run_server(const Config& config, Mode mode);
 

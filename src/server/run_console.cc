@@ -10,7 +10,7 @@
 #include "stator/base/log.h"
 #include "stator/client/credentials.h"
 #include "stator/client/remote.h"
-#include "stator/http/host_check.h"
+#include "stator/http/browser/host_check.h"
 #include "stator/http/origin.h"
 #include "stator/http/server.h"
 #include "stator/server/console_service.h"

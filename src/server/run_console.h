@@ -7,7 +7,7 @@
 
 namespace stator::server {
 
-// What `stator console` is told.
+// The settings of `stator console`.
 struct ConsoleSettings {
   std::string endpoint;
   std::uint16_t port = 8001;  // 0: a free one

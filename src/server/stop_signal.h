@@ -16,7 +16,7 @@ namespace stator::server {
 // it means that the terminal was closed, and is reported as SIGTERM.
 //
 // Construct it in the main thread before any other thread starts: threads inherit the mask that keeps the signals for
-// us. A second signal, while the server is stopping after the first, ends the process at once: what was answered is
+// us. A second signal, while the server is stopping after the first, ends the process at once: answered writes are
 // durable anyway.  A SIGHUP while it is stopping is ignored.  SIGPIPE is ignored, as a client that has gone is an error
 // code and not a reason to die.
 class StopSignal {
@@ -31,8 +31,8 @@ class StopSignal {
   std::optional<int> wait_for(std::chrono::milliseconds time);
   int wait();  // for as long as it takes
   // From now on, the end of the process that started this one is told as SIGTERM; at once when it has gone already.
-  // `parent`: what getppid() said at the start.  False when it cannot be watched: it is in another container, or the
-  // kernel is older than 5.3.
+  // `parent`: the result of getppid() at the start.  False when it cannot be watched: it is in another container, or
+  // the kernel is older than 5.3.
   bool follow_parent(pid_t parent);
   // Ends the wait from any thread.
   void request();

@@ -12,7 +12,7 @@
 #include "stator/engine/store_copy.h"
 #include "stator/library/data_folder.h"
 #include "stator/library/shared_store.h"
-#include "stator/server/private_files.h"
+#include "stator/server/secrets/private_files.h"
 
 namespace stator::server {
 namespace {
@@ -60,7 +60,7 @@ Result<void> refuse_other_files(const std::string& folder, const Texts& texts) {
     const auto there = TRY(files->read(std::string(name), kMostFileBytes));
     const auto wanted = texts.find(std::string(name));
     if (there && (wanted == texts.end() || wanted->second != *there)) {
-      return usage_error(fmt::format("{} is there already, and is another one than that of the source: remove it first",
+      return usage_error(fmt::format("{} exists already and differs from that of the source: remove it first",
                                      files->path(std::string(name))));
     }
   }

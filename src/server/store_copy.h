@@ -20,8 +20,8 @@ struct StoreCopyOutcome {
   std::uint64_t records = 0, bytes = 0;
   bool resumed = false;
   std::uint64_t last_commit = 0;         // of the source
-  std::vector<std::string> texts;        // the names of those that came along, such as keys.yaml
-  std::vector<std::string> left_behind;  // of those that the target has no use for
+  std::vector<std::string> texts;        // the names of the copied texts, such as keys.yaml
+  std::vector<std::string> left_behind;  // names of texts that the target does not use
 };
 
 // Copies a whole database, with its access keys and the secret of tokens, and compares the copy with the source.  No

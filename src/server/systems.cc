@@ -11,7 +11,7 @@
 #include "stator/base/log.h"
 #include "stator/model/check/check_shared.h"
 #include "stator/server/load_model.h"
-#include "stator/server/secret_file.h"
+#include "stator/server/secrets/secret_file.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/demo.h"
 
@@ -35,10 +35,11 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
 // deleted.
 Result<void> load_demos(const systems::DemoParts& parts) {
   for (const auto& name : systems::names()) {
-    const auto state = TRY(systems::demo_state(name, parts));
+    const auto model = TRY(load_model_to_serve(name));
+    const auto state = TRY(systems::demo_state(*model, parts));
     if (state != systems::DemoState::New && state != systems::DemoState::CutOff) continue;
-    TRY(systems::load_demo(name, parts));
-    log::info("demo_loaded", {{"system", name}});
+    const auto outcome = TRY(systems::load_demo(model, parts));
+    if (outcome == systems::DemoOutcome::Loaded) log::info("demo_loaded", {{"system", name}});
   }
   return {};
 }
@@ -51,7 +52,7 @@ struct NamedModel {
   std::string name_or_file;
 };
 
-// The models to serve: those of the settings, and those of the demo, unless one of that name is among them.
+// The models to serve: those of the settings, and the systems of the demo, unless a model has the same name.
 Result<std::vector<NamedModel>> load_models(const Config& config) {
   std::vector<NamedModel> models;
   const auto is_there = [&](const std::string& name) {
@@ -68,6 +69,12 @@ Result<std::vector<NamedModel>> load_models(const Config& config) {
     models.push_back({.model = std::move(model), .name_or_file = name});
   }
   return models;
+}
+
+// The C++ that comes with Stator for a model of that name; null: there is none.
+Result<app::Extension> extension_of(const model::Model& model) {
+  if (!systems::is_built_in(model.name)) return app::Extension();
+  return systems::extension_of(model, *TRY(load_model_to_serve(model.name)));
 }
 
 // Checks that models with the same table can share it.
@@ -95,7 +102,8 @@ Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier
 
 Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener, const std::stop_token& stop) {
-  if (config.demo) TRY(load_demos({.client = client, .clock = clock, .stop = stop}));
+  const bool is_shared = !config.endpoint.empty() || !config.store.empty();
+  if (config.demo) TRY(load_demos({.client = client, .clock = clock, .stop = stop, .is_shared = is_shared}));
   const auto in_folder = files_in_folder(config.data);
   const auto secrets = TRY(token_secrets(config, listener.files != nullptr ? *listener.files : *in_folder));
   std::unique_ptr<Systems> systems(
@@ -105,7 +113,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   auto models = TRY(load_models(config));
   for (auto& [model, name_or_file] : models) {
     for (const auto* other : served) TRY(check_together(other->model(), *model));
-    const auto extension = systems::extension_of(*model);
+    const auto extension = TRY(extension_of(*model));
     systems->sources_.push_back(
         {.text = TRY(model_source(name_or_file)), .built_in = systems::is_built_in(name_or_file)});
     systems->systems_.push_back(TRY(app::System::open(std::move(model),

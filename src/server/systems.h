@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "stator/app/auth/jwt.h"
-#include "stator/app/rest/page_token.h"
 #include "stator/app/rest/rest_service.h"
+#include "stator/app/rest/routes/page_token.h"
 #include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
@@ -20,7 +20,7 @@
 #include "stator/console/served_model.h"
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/server/config.h"
-#include "stator/server/private_files.h"
+#include "stator/server/secrets/private_files.h"
 
 namespace stator::server {
 
@@ -31,14 +31,14 @@ struct TokenSecrets {
 };
 Result<TokenSecrets> token_secrets(const Config& config, PrivateFiles& files);
 
-// Where systems are reached, and what they share with others there.
+// Where systems are reached, and the parts that they share with others there.
 struct Listener {
   bool local = true;                                 // by this machine only
   std::function<http::Response()> health = nullptr;  // answers /health; null: always well
-  MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
+  MemoryBudget* memory = nullptr;                    // for the memory of requests; null: no limit.  Outlives it.
   // Shared by all ports of the process: consistency managers let requests go first.  Outlives it.
   Traffic* traffic = nullptr;
-  PrivateFiles* files = nullptr;           // with the secret of tokens; null: those in the data folder
+  PrivateFiles* files = nullptr;           // with the secret of tokens; null: the files in the data folder
   client::CallWatcher* watcher = nullptr;  // sees the calls of requests to systems; outlives them; may be null
 };
 
@@ -72,7 +72,7 @@ class Systems {
     bool built_in = false;
   };
 
-  std::stop_source stop_;        // ends what waits for a table
+  std::stop_source stop_;        // ends waits for a table
   client::TracedClient client_;  // of requests; managers use the client itself
   Random random_;
   const app::PageTokens page_tokens_;

@@ -9,8 +9,8 @@
 #include "stator/backup/checksum.h"
 #include "stator/base/clock.h"
 #include "stator/client/remote.h"
-#include "stator/http/client.h"
-#include "stator/http/signer.h"
+#include "stator/http/client/client.h"
+#include "stator/http/signature/signer.h"
 #include "stator/server/tools.h"
 #include "stator/value/json.h"
 
@@ -35,7 +35,7 @@ std::string text_of(const value::JsonObject& object, std::string_view name) {
   return std::string(object.get<std::string_view>(name).value_or(""));
 }
 
-// What a refusal says.
+// The message of a refusal.
 std::string message_of(const http::ClientResponse& response) {
   value::JsonParser parser;
   const auto json = parser.parse(response.body);
@@ -48,7 +48,7 @@ std::string message_of(const http::ClientResponse& response) {
   return response.body.substr(0, kQuotedBytes);
 }
 
-// What a person can do about it; begins with "; ".
+// The advice for a person; begins with "; ".
 std::string_view advice(const http::ClientFailure& failure, const http::Origin& origin) {
   using Kind = http::ClientFailure::Kind;
   if (failure.kind == Kind::Untrusted) return "; name the CA of its certificate in AWS_CA_BUNDLE";
@@ -112,14 +112,7 @@ struct ToolClient::Impl {
                                 .headers = {{std::string(Tools::kHeader), "1"}},
                                 .body = {},
                                 .idempotent = method == "GET"};
-    const auto host = origin.authority();
-    std::vector<http::Header> headers = {{"Host", host}};
-    for (const auto& [name, value] : request.headers) headers.push_back({name, value});
-    http::Request to_sign;
-    to_sign.method = request.method;
-    to_sign.path = request.target;
-    to_sign.headers = headers;
-    for (auto& header : signer.sign(to_sign, clock.now())) request.headers.push_back(std::move(header));
+    signer.sign(request, origin.authority(), clock.now());
     std::promise<http::Exchange> promise;
     auto answer = promise.get_future();
     transport->send(origin, std::move(request),

@@ -30,7 +30,7 @@ class ToolClient {
                                                      const client::Environment& environment);
   ~ToolClient();
 
-  // Errors of all: Usage, with what the server or the network said.
+  // Errors of all: Usage, with the message of the server or the network.
   Result<RemoteCheck> start_check();
   Result<RemoteCheck> look_at_check();
   // The files are let go with the answer.  The client outlives it.

@@ -11,7 +11,7 @@
 
 #include "stator/backup/checksum.h"
 #include "stator/base/log.h"
-#include "stator/server/priority.h"
+#include "stator/base/priority.h"
 #include "stator/value/json.h"
 
 namespace stator::server {

@@ -21,17 +21,17 @@
 
 namespace stator::server {
 
-// What `stator check` and `stator backup` ask of a running server, below /stator/ of the DynamoDB endpoint.  The caller
-// has checked the signature.
+// Answers `stator check` and `stator backup` when they ask a running server, below /stator/ of the DynamoDB endpoint.
+// The caller has checked the signature.
 //
 //   POST   /stator/check                             starts a check, or joins the one that runs; answers as GET does
-//   GET    /stator/check                             how far it is, and what it found when it is done
+//   GET    /stator/check                             its progress, and its findings when it is done
 //   POST   /stator/backups                           freezes the store's files; answers names, sizes and content ids
 //   GET    /stator/backups/ID/FILE/OFFSET/LENGTH     bytes of the FILE-th file, at most kMaxChunkBytes, and a checksum
 //   DELETE /stator/backups/ID                        lets the files go
 //
 // Every request must have the header X-Stator-Tool, which a web page cannot send without asking first.  Frozen files
-// that nobody has asked for in a while are let go.  One check runs at a time, on a thread of its own with a low
+// that no request has read for a while are let go.  One check runs at a time, on a thread of its own with a low
 // priority; the rest is done one after another on a second one.  Thread-safe.
 class Tools {
  public:
@@ -44,7 +44,7 @@ class Tools {
   ~Tools();
 
   void handle(const http::Request& request, http::Responder responder);
-  // Ends what runs and lets all files go.  Nothing touches the instance afterwards.
+  // Ends the work that runs and lets all files go.  Nothing touches the instance afterwards.
   void stop();
 
  private:

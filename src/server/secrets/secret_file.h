@@ -3,7 +3,7 @@
 #include <string>
 
 #include "stator/base/result.h"
-#include "stator/server/private_files.h"
+#include "stator/server/secrets/private_files.h"
 
 namespace stator::server {
 

@@ -1,4 +1,4 @@
-#include "stator/server/access_keys.h"
+#include "stator/server/secrets/access_keys.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ class AccessKeysTest : public ::testing::Test {
     return error.substr(0, error.find("; if it cannot be mended"));
   }
 
-  // What a server asks for that is started on this file and the database.
+  // Whether a server that is started on this file and the database requires signatures, and has keys.
   struct Started {
     bool required = false, has_keys = false;
     friend bool operator==(const Started&, const Started&) = default;
@@ -70,12 +70,15 @@ class FlakyFiles final : public PrivateFiles {
   Result<void> change(const std::string& name, std::size_t max_bytes, const Change& change) override {
     return files_->change(name, max_bytes, change);
   }
-  Result<std::string> stamp(const std::string& name) override { return files_->stamp(name); }
+  Result<std::string> stamp(const std::string& name) override {
+    if (stamp_fails) return Error{ErrorCode::Storage, "no answer"};
+    return files_->stamp(name);
+  }
   std::string path(const std::string& name) const override { return files_->path(name); }
   std::string option() const override { return files_->option(); }
   std::string removal(const std::string& name) const override { return files_->removal(name); }
 
-  bool fails = false;
+  bool fails = false, stamp_fails = false;
 
  private:
   std::unique_ptr<PrivateFiles> files_;
@@ -93,6 +96,26 @@ TEST_F(AccessKeysTest, AreReadAgainAfterTheyCouldNotBeRead) {
   files->fails = false;
   follower.poll();
   EXPECT_TRUE(verifier.has_keys());
+}
+
+TEST_F(AccessKeysTest, AreGoodForAWhileWhenTheStoreDoesNotAnswer) {
+  const auto files = std::make_shared<FlakyFiles>(data());
+  ASSERT_TRUE(file().add("", clock_));
+  http::SignatureVerifier verifier({.service = "dynamodb", .keys_last = std::chrono::seconds(10)}, clock_);
+  AccessKeyFollower follower(AccessKeyFile(files), verifier, database_->engine());
+  ASSERT_TRUE(follower.start(false));
+  clock_.advance(std::chrono::seconds(9));
+  follower.poll();
+  files->stamp_fails = true;
+  clock_.advance(std::chrono::seconds(9));
+  follower.poll();
+  EXPECT_TRUE(verifier.keys_are_confirmed());
+  clock_.advance(std::chrono::seconds(2));
+  follower.poll();
+  EXPECT_FALSE(verifier.keys_are_confirmed());
+  files->stamp_fails = false;
+  follower.poll();
+  EXPECT_TRUE(verifier.keys_are_confirmed());
 }
 
 TEST_F(AccessKeysTest, AFolderWithoutAFileHasNone) {

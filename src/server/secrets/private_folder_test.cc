@@ -1,4 +1,4 @@
-#include "stator/server/private_folder.h"
+#include "stator/server/secrets/private_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

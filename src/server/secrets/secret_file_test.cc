@@ -1,4 +1,4 @@
-#include "stator/server/secret_file.h"
+#include "stator/server/secrets/secret_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "stator/server/access_keys.h"
+#include "stator/server/secrets/access_keys.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -61,7 +61,7 @@ bool is_id(std::string_view text) {
          text.find_first_of("/,;=") == std::string_view::npos;
 }
 
-// What to do about a file that is damaged.
+// The end of an error about a damaged file: the way out.
 std::string way_out(const PrivateFiles& files) {
   return fmt::format("; if it cannot be mended, {}, then stator key add {}", files.removal(kFileName), files.option());
 }
@@ -177,11 +177,10 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) 
 
 Error no_keys(const Config& config, const AccessKeyFile& file) {
   const auto option = config.store.empty() ? data_flag(config) : " " + file.files().option();
-  return usage_error(
-      fmt::format("host {} lets other machines in, {} has no access keys, and without one anyone there could read and "
-                  "change everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or "
-                  "listen on 127.0.0.1",
-                  config.host, file.path(), option));
+  return usage_error(fmt::format(
+      "with host {}, other machines can connect, and {} has no access keys, so anyone there could read and change "
+      "everything: make a key with `stator key add{}`, and set tls_cert and tls_key, too; or listen on 127.0.0.1",
+      config.host, file.path(), option));
 }
 
 namespace {
@@ -202,11 +201,12 @@ AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier
     : file_(std::move(file)), verifier_(verifier), engine_(engine) {}
 
 Result<void> AccessKeyFollower::start(bool allow_unsigned) {
+  const auto asked = verifier_.steady_now();
   auto stamp = TRY(file_.stamp());
   const bool were_keys = TRY(engine_.signed_only());
   const auto keys = apply();
   if (!keys && !were_keys) return keys.error();
-  note_seen(std::move(stamp), keys);
+  note_seen(std::move(stamp), keys, asked);
   const bool has_keys = keys && *keys > 0;
   if (allow_unsigned) warn_of_allow_unsigned(has_keys);
   if (has_keys) {
@@ -226,7 +226,8 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
     log_shut(fmt::format("{} has no keys, and this database has been used with some", file_.path()));
   } else {
     log::error("all_requests_refused",
-               {{"message", "every request is refused until the keys can be read, which a running server notices"},
+               {{"message",
+                 "every request is refused until the keys can be read; a running server reads them again by itself"},
                 {"error", keys.error().message}});
   }
   return {};
@@ -234,10 +235,12 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
 
 void AccessKeyFollower::poll() {
   if (to_remember_) remember();
+  const auto asked = verifier_.steady_now();
   auto now = file_.stamp();  // taken before the file is read, so that a change in between is seen the next time
-  if (!now || *now == seen_) return;  // a store that cannot be read has its own log
+  if (!now) return log_unconfirmed(now.error());
+  if (*now == seen_) return verifier_.confirm_keys(asked);
   const auto keys = apply();
-  note_seen(std::move(*now), keys);
+  note_seen(std::move(*now), keys, asked);
   if (!keys) return log::error("access_keys_unreadable", {{"error", keys.error().message}});
   log::info("access_keys_changed", {{"keys", *keys}});
   if (*keys > 0) {
@@ -247,9 +250,21 @@ void AccessKeyFollower::poll() {
   }
 }
 
-void AccessKeyFollower::note_seen(std::string stamp, const Result<std::size_t>& keys) {
+void AccessKeyFollower::note_seen(std::string stamp, const Result<std::size_t>& keys, SteadyTime asked) {
   // A file that is wrong stays so until it changes.  One that could not be read is read again.
-  if (keys || keys.error().code == ErrorCode::Usage) seen_ = std::move(stamp);
+  if (!keys && keys.error().code != ErrorCode::Usage) return;
+  seen_ = std::move(stamp);
+  verifier_.confirm_keys(asked);
+}
+
+// Once: a store that cannot be read has its own log.
+void AccessKeyFollower::log_unconfirmed(const Error& error) {
+  if (verifier_.keys_are_confirmed()) {
+    told_unconfirmed_ = false;
+  } else if (!std::exchange(told_unconfirmed_, true)) {
+    log::error("access_keys_not_confirmed",
+               {{"message", "signed requests are refused until the keys can be read again"}, {"error", error.message}});
+  }
 }
 
 void AccessKeyFollower::remember() {
@@ -266,11 +281,10 @@ void AccessKeyFollower::remember() {
 }
 
 void AccessKeyFollower::log_shut(std::string_view why) const {
-  log::error(
-      "all_requests_refused",
-      {{"message", fmt::format("{}: every request is refused until there is a key (stator key add {}), which a running "
-                               "server notices, or the server is started with --allow-unsigned",
-                               why, file_.files().option())}});
+  log::error("all_requests_refused",
+             {{"message", fmt::format("{}: every request is refused until there is a key (stator key add {}; a running "
+                                      "server reads it by itself) or the server is started with --allow-unsigned",
+                                      why, file_.files().option())}});
 }
 
 Result<std::size_t> AccessKeyFollower::apply() {

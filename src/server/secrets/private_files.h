@@ -26,7 +26,7 @@ class PrivateFiles {
   // `max_bytes`), Storage, Corruption.
   virtual Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) = 0;
 
-  // Puts what `change` makes of the text in its place.  `change` may be called again.  Errors: as read(), and those of
+  // Replaces a text by the result of `change`.  `change` may be called again.  Errors: as read(), and those of
   // `change`.
   using Change = std::function<Result<std::string>(const std::optional<std::string>& text)>;
   virtual Result<void> change(const std::string& name, std::size_t max_bytes, const Change& change) = 0;
@@ -45,7 +45,7 @@ class PrivateFiles {
 std::unique_ptr<PrivateFiles> files_in_folder(std::string folder);
 // `store` is the address of the store, without a password.  The engine outlives the files.
 std::unique_ptr<PrivateFiles> files_in_store(engine::Engine& engine, std::string store);
-// Those of the database that the settings name.  The instance, which is that database, outlives the files.
+// The files of the database that the settings name.  The instance, which is that database, outlives the files.
 std::unique_ptr<PrivateFiles> files_of(const Config& config, library::Instance& instance);
 
 // The same for a command, which has no database open.

@@ -10,14 +10,14 @@
 #include "stator/base/clock.h"
 #include "stator/base/result.h"
 #include "stator/engine/engine.h"
-#include "stator/http/sigv4.h"
-#include "stator/server/private_files.h"
+#include "stator/http/signature/sigv4.h"
+#include "stator/server/secrets/private_files.h"
 
 namespace stator::server {
 
 struct AccessKeyRecord {
   std::string id, secret;
-  std::string name;     // what its owner calls it; may be empty
+  std::string name;     // given by its owner; may be empty
   std::string created;  // 2026-11-15T10:30:00Z
 
   friend bool operator==(const AccessKeyRecord&, const AccessKeyRecord&) = default;
@@ -64,16 +64,18 @@ class AccessKeyFollower {
   AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine);
 
   // Reads the file for the first time.  If there were keys before and there are none now, or if the file cannot be
-  // read, every request is refused, and the log says what to do.  `allow_unsigned` removes the record that there were
+  // read, every request is refused, and the log names the way out.  `allow_unsigned` removes the record that there were
   // keys, if there are none now.  Errors: those of AccessKeyFile::load() where there never were keys; Storage,
   // Corruption.
   Result<void> start(bool allow_unsigned);
-  // Reads the file again if it has changed.  If it cannot be read, the keys stay as they are, and the log says so once.
+  // Reads the file again if it has changed.  If it cannot be read, the keys stay as they are, and the log says so once;
+  // see SignatureOptions::keys_last.
   void poll();
 
  private:
   Result<std::size_t> apply();
-  void note_seen(std::string stamp, const Result<std::size_t>& keys);
+  void note_seen(std::string stamp, const Result<std::size_t>& keys, SteadyTime asked);
+  void log_unconfirmed(const Error& error);
   // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot
   // be written to.
   void remember();
@@ -82,8 +84,9 @@ class AccessKeyFollower {
   const AccessKeyFile file_;
   http::SignatureVerifier& verifier_;
   engine::Engine& engine_;
-  std::optional<std::string> seen_;  // the stamp of what was read last
+  std::optional<std::string> seen_;  // the stamp of the file that was read last
   bool to_remember_ = false;
+  bool told_unconfirmed_ = false;
 };
 
 }  // namespace stator::server

@@ -1,10 +1,10 @@
-#include "stator/server/private_files.h"
+#include "stator/server/secrets/private_files.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "stator/library/shared_store.h"
-#include "stator/server/private_folder.h"
+#include "stator/server/secrets/private_folder.h"
 
 namespace stator::server {
 namespace {

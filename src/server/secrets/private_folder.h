@@ -12,9 +12,10 @@ namespace stator::server {
 
 // A data folder, for the small files with secrets that Stator keeps in it: keys.yaml and app_secret.
 //
-// An administrator runs commands as root on a folder that belongs to the service's user, who may have put anything
-// there.  So names are looked up relative to the folder's descriptor, nothing is written through a link, and what root
-// makes belongs to the folder's owner.  A file is there as a whole or not at all.  Confined to one thread.
+// An administrator runs commands as root on a folder that belongs to the service's user, and that user may have put any
+// files there.  So names are looked up relative to the folder's descriptor, nothing is written through a link, and
+// files that root makes belong to the folder's owner.  A file is there as a whole or not at all.  Confined to one
+// thread.
 class PrivateFolder {
  public:
   // Nullopt when the folder is not there.  Errors: Storage.
@@ -26,11 +27,11 @@ class PrivateFolder {
   Result<void> lock();
 
   // The text of a file, or nullopt when it is not there, or is a link to nothing.  Errors: Usage (it is not a file,
-  // others can read it, it belongs to somebody who is neither root, nor we, nor the folder's owner, or it is longer
-  // than `max_bytes`), Storage.
+  // others can read it, it belongs to a user other than root, this one or the folder's owner, or it is longer than
+  // `max_bytes`), Storage.
   Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) const;
 
-  // Puts a file of this text in the place of what is there, a link included.  Call it while locked.  Errors: Storage.
+  // Writes a file with this text in place of the present file or link.  Call it while locked.  Errors: Storage.
   Result<void> replace(const std::string& name, std::string_view text);
 
  private:

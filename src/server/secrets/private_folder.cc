@@ -1,4 +1,4 @@
-#include "stator/server/private_folder.h"
+#include "stator/server/secrets/private_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -61,8 +61,8 @@ Result<void> PrivateFolder::lock() {
 
 Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, std::size_t max_bytes) const {
   const auto path = path_of(name);
-  // Links are followed: whose file it is decides.  Non-blocking, because opening a pipe would wait for somebody to
-  // write to it.
+  // Links are followed: only the owner of the file counts.  Non-blocking, because opening a pipe would wait for a
+  // writer.
   const Descriptor file(::openat(descriptor_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENOENT) return std::optional<std::string>();
   if (!file.is_open()) return failure("open", path, errno);
