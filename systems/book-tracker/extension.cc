@@ -11,8 +11,8 @@ namespace {
 
 using runtime::Draft;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -32,7 +32,7 @@ Result<void, Problem> note_the_end(Transaction& transaction, Draft& book, const 
   } else {
     return {};
   }
-  return transaction.change(book, changes, Source::Model);
+  return transaction.change(book, changes, ValueSource::Model);
 }
 
 // Editing currentPage of a book is a reading event, too.  The first page of a new book is no event: the time of that
@@ -46,7 +46,7 @@ Result<void, Problem> log_the_page(Transaction& transaction, Draft& book, const 
   model::PlainObject changes;
   if (page == nullptr) {
     changes.values.set("clearedPage", *before);
-    return transaction.change(book, changes, Source::Model);
+    return transaction.change(book, changes, ValueSource::Model);
   }
   if (before == nullptr) before = book.before->find("clearedPage");
   Item attributes;
@@ -54,28 +54,29 @@ Result<void, Problem> log_the_page(Transaction& transaction, Draft& book, const 
   attributes.set("bookId", *book.after->find("id"));
   attributes.set("page", *page);
   attributes.set("fromPage", before != nullptr ? *before : AttributeValue::number(0));
-  const auto* logged = TRY(transaction.create(event, std::move(attributes), Source::Model));
+  const auto* logged = TRY(transaction.create(event, std::move(attributes), ValueSource::Model));
   changes.values.set("lastEvent", *logged->after->find("id"));
   changes.nulls.emplace_back("clearedPage");
-  return transaction.change(book, changes, Source::Model);
+  return transaction.change(book, changes, ValueSource::Model);
 }
 
 }  // namespace
 
 app::Additions extension(const app::ExtensionParts& parts) {
   const auto& model = parts.repository.model();
-  parts.repository.follow(*model.find_entity("BOOK"),
-                          [&clock = parts.clock, &event = *model.find_entity("EVENT")](
-                              Transaction& transaction, Draft& book) -> Result<void, Problem> {
-                            TRY(log_the_page(transaction, book, event));
-                            return note_the_end(transaction, book, clock);
-                          });
-  return {
-      .natives = {
-          {"correct", [action = PageCorrection(parts)](const app::NativeCall& call) { return action.answer(call); }},
-          {"statistics",
-           [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }},
-      }};
+  const auto follow_book = [&clock = parts.clock, &event = *model.find_entity("EVENT")](
+                               Transaction& transaction, Draft& book) -> Result<void, Problem> {
+    TRY(log_the_page(transaction, book, event));
+    return note_the_end(transaction, book, clock);
+  };
+  return {.natives =
+              {
+                  {"correct",
+                   [action = PageCorrection(parts)](const app::NativeCall& call) { return action.answer(call); }},
+                  {"statistics",
+                   [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }},
+              },
+          .follow = {{model.find_entity("BOOK"), follow_book}}};
 }
 
 }  // namespace stator::systems::book_tracker

@@ -13,8 +13,8 @@ namespace {
 using runtime::Draft;
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -76,7 +76,7 @@ Result<Draft*, Problem> PageCorrection::append(Transaction& transaction, const D
                   {"page", AttributeValue::number(page)}};
   // If another request corrects the same event at the same moment, the later one starts again.
   TRY(transaction.depend_on_absence(*correction_, attributes));
-  return transaction.create(*correction_, std::move(attributes), Source::Model);
+  return transaction.create(*correction_, std::move(attributes), ValueSource::Model);
 }
 
 // Books whose last event is older than the attribute have only the order of the timeline.
@@ -89,7 +89,7 @@ Result<void, Problem> PageCorrection::move_book(Transaction& transaction, Draft&
   const bool cleared = book.after->find("currentPage") == nullptr;
   model::PlainObject changes;
   changes.values.set(cleared ? "clearedPage" : "currentPage", AttributeValue::number(page));
-  return transaction.change(book, changes, Source::Model);
+  return transaction.change(book, changes, ValueSource::Model);
 }
 
 Result<http::Response, Problem> PageCorrection::answer(const app::NativeCall& call) const {

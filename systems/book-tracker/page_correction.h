@@ -13,7 +13,7 @@ struct Draft;
 
 namespace stator::systems::book_tracker {
 
-// POST /books/{id}/corrections: what an event should have said.
+// POST /books/{id}/corrections: corrects a reading event.
 //
 // A correction has the whole reading of its event, so the last one replaces the event in statistics.  The next event of
 // the book began at the page that is corrected, so it gets a correction, too.  If it is the book's last event, the book

@@ -39,8 +39,8 @@ struct Streaks {
 };
 
 // The streaks of the range from `from` to `end`, as they stood on its last day.  `days` are the days with reading, and
-// include those in a row before the range: a streak is counted from its first day, wherever the range begins.  So a
-// range that includes another one, and does not end earlier, has no shorter longest streak.
+// include those in a row before the range: a streak is counted from its first day, even if that is before the range.
+// So a range that includes another one, and does not end earlier, has no shorter longest streak.
 Streaks streaks_of(const Days& days, Day from, Day end, bool end_is_over);
 
 }  // namespace stator::systems::book_tracker

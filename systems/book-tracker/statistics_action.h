@@ -29,7 +29,7 @@ class StatisticsAction {
   Result<void, runtime::Problem> visit_all(const model::Pattern& pattern, const value::Item& parameters,
                                            const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
   Result<PagesPerDay, runtime::Problem> pages_per_day(const Range& range, const runtime::Caller& caller) const;
-  // `days` are those of the range on which something was read.
+  // `days`: the days of the range with reading.
   Result<Streaks, runtime::Problem> streaks(const Range& range, const PagesPerDay& days, Day today,
                                             const runtime::Caller& caller) const;
   Result<std::map<std::string, long>, runtime::Problem> finished_per_year(const runtime::Caller& caller) const;

@@ -1,7 +1,5 @@
 #include "stator/systems/catalog/catalog.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -29,12 +27,6 @@ std::optional<std::string_view> model_text(std::string_view name) {
   return text == kSystemTexts.end() ? std::nullopt : std::optional(text->model);
 }
 
-std::optional<model::Loaded> load_built_in(std::string_view name) {
-  const auto text = model_text(name);
-  if (!text) return std::nullopt;
-  return model::load_model(*text, fmt::format("{}/model.yaml", name));
-}
-
 namespace {
 
 // Whether native actions that were written for one model also work with the other.
@@ -58,7 +50,7 @@ bool has_all_of(const model::Model& model, const model::Model& built_in) {
 
 }  // namespace
 
-app::Extension extension_of(const model::Model& model) {
+app::Extension extension_of(const model::Model& model, const model::Model& built_in) {
   static const std::map<std::string_view, app::Extension> kExtensions = {
       {"book-tracker", book_tracker::extension},
       {"media-library", media_library::extension},
@@ -67,9 +59,7 @@ app::Extension extension_of(const model::Model& model) {
       {"worthwatch", worthwatch::extension},
   };
   const auto found = kExtensions.find(model.name);
-  if (found == kExtensions.end()) return nullptr;
-  const auto built_in = load_built_in(model.name);
-  return built_in->model && has_all_of(model, *built_in->model) ? found->second : nullptr;
+  return found != kExtensions.end() && has_all_of(model, built_in) ? found->second : nullptr;
 }
 
 }  // namespace stator::systems

@@ -4,19 +4,23 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
+#include <thread>
 #include <variant>
 
 #include "stator/app/auth/jwt.h"
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/routes/page_token.h"
 #include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/client/call.h"
+#include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/texts.h"
@@ -27,6 +31,11 @@ namespace {
 
 constexpr std::chrono::minutes kDeletionTakes{2};
 constexpr std::chrono::milliseconds kDeletionPoll{100};
+constexpr std::chrono::minutes kOtherLoadTakes{10};
+constexpr std::chrono::milliseconds kOtherLoadPoll{100};
+constexpr std::chrono::seconds kLease{10};
+constexpr std::chrono::seconds kRenewal{2};
+constexpr std::string_view kTask = "demo";
 constexpr const char* kTag = "stator:demo";
 constexpr std::string_view kLoading = "loading";  // values of the table's tag
 constexpr std::string_view kLoaded = "loaded";
@@ -61,14 +70,80 @@ Result<std::chrono::microseconds> read_ago(const std::string& text) {
   return usage_error(fmt::format("`ago` is a time such as 5m, 5h or 5d, not {}", text));
 }
 
+// The right to load the sample data of a system: a lease in the consistency table, which a thread renews.
+class LoadRight {
+ public:
+  // Waits until no other program has it.  Errors: Storage.
+  static Result<std::unique_ptr<LoadRight>> take(const model::Model& model, const DemoParts& parts) {
+    std::unique_ptr<LoadRight> right(new LoadRight(model, parts));
+    if (const auto opened = right->table_.open(parts.stop); !opened) return as_error(opened.error());
+    const auto patience = parts.clock.steady_now() + kOtherLoadTakes;
+    for (;;) {
+      const auto taken = right->table_.take_task(kTask, right->owner_, kLease);
+      if (!taken) return as_error(taken.error());
+      if (*taken) break;
+      if (parts.clock.steady_now() > patience || !parts.clock.wait(kOtherLoadPoll, parts.stop)) {
+        return Error{ErrorCode::Storage, fmt::format("another program is loading the sample data of {}", model.name)};
+      }
+    }
+    right->renewer_ = std::jthread([&self = *right](const std::stop_token& stop) { self.renew_until_stopped(stop); });
+    return right;
+  }
+
+  ~LoadRight() {
+    if (!renewer_.joinable()) return;
+    renewer_.request_stop();
+    renewer_.join();
+    ignore_error(table_.end_task(kTask, owner_), "it ends by itself");
+  }
+  LoadRight(const LoadRight&) = delete;
+  LoadRight& operator=(const LoadRight&) = delete;
+
+  // Errors: Storage, if another program may have it by now.
+  Result<void> check() const {
+    if (clock_.steady_now() < valid_until_.load()) return {};
+    return Error{ErrorCode::Storage,
+                 "the database did not answer for too long; another program may load the sample data"};
+  }
+
+ private:
+  LoadRight(const model::Model& model, const DemoParts& parts)
+      : clock_(parts.clock),
+        random_(Random::from_system()),
+        dynamo_(parts.client, random_, parts.clock),
+        table_(dynamo_, parts.clock, model),
+        owner_(random_.uuid()),
+        valid_until_(parts.clock.steady_now() + kLease) {}
+
+  static Error as_error(const runtime::Problem& problem) { return {ErrorCode::Storage, problem.message}; }
+
+  void renew_until_stopped(const std::stop_token& stop) {
+    while (clock_.wait(kRenewal, stop)) {
+      const auto asked = clock_.steady_now();
+      const auto renewed = table_.renew_task(kTask, owner_, kLease);
+      if (renewed && *renewed) valid_until_ = asked + kLease;
+    }
+  }
+
+  const Clock& clock_;
+  Random random_;
+  runtime::Dynamo dynamo_;
+  runtime::ConsistencyTable table_;
+  const std::string owner_;
+  std::atomic<SteadyTime> valid_until_;
+  std::jthread renewer_;
+};
+
 // Replays one sample against one system.
 class Replay {
  public:
-  Replay(app::System& system, PastClock& clock) : system_(system), clock_(clock) {}
+  // `right`: null if there is no other program.
+  Replay(app::System& system, PastClock& clock, const LoadRight* right)
+      : system_(system), clock_(clock), right_(right) {}
 
   Result<void> run(const YAML::Node& sample, const DemoProgress& progress) {
     for (const auto& user : sample["users"]) {
-      app::Identity identity;
+      app::TokenUser identity;
       identity.caller.subject = user.second["subject"].as<std::string>();
       for (const auto& role : user.second["roles"]) identity.caller.roles.push_back(role.as<std::string>());
       if (const auto name = user.second["name"]) identity.name = name.as<std::string>();
@@ -77,6 +152,7 @@ class Replay {
     }
     const auto steps = sample["steps"];
     for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (right_ != nullptr) TRY(right_->check());
       TRY(send(steps[i]));
       if (progress) progress(i + 1, steps.size());
     }
@@ -126,7 +202,7 @@ class Replay {
                                         .path = request.path,
                                         .query = query,
                                         .body = body,
-                                        .identity = identity == users_.end() ? nullptr : &identity->second});
+                                        .user = identity == users_.end() ? nullptr : &identity->second});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   }
 
@@ -182,19 +258,10 @@ class Replay {
 
   app::System& system_;
   PastClock& clock_;
-  std::map<std::string, app::Identity> users_;
+  const LoadRight* right_;
+  std::map<std::string, app::TokenUser> users_;
   std::map<std::string, YAML::Node> kept_;  // answers
 };
-
-Result<std::shared_ptr<const model::Model>> model_of(const std::string& system) {
-  auto loaded = load_built_in(system);
-  if (!loaded) {
-    return usage_error(fmt::format("there is no system called {}; those that come with Stator are {}", system,
-                                   fmt::join(names(), ", ")));
-  }
-  if (!loaded->model) return usage_error(fmt::format("{}: {}", system, loaded->diagnostics.front().message));
-  return std::make_shared<const model::Model>(std::move(*loaded->model));
-}
 
 // Errors: Storage.
 template <typename Request>
@@ -238,39 +305,43 @@ Result<void> remove_table(const model::Model& model, const DemoParts& parts) {
 
 }  // namespace
 
-Result<DemoState> demo_state(const std::string& system, const DemoParts& parts) {
-  const auto model = TRY(model_of(system));
-  const auto arn = TRY(table_arn(*model, parts));
+Result<DemoState> demo_state(const model::Model& model, const DemoParts& parts) {
+  const auto arn = TRY(table_arn(model, parts));
   if (!arn) return DemoState::New;
   const auto tags = TRY(ask_table(parts.client, api::ListTagsOfResourceRequest{.arn = *arn})).tags;
   const auto tag = std::ranges::find(tags, kTag, &api::Tag::key);
   if (tag != tags.end() && tag->value == kLoading) return DemoState::CutOff;
   if (tag != tags.end() && tag->value == kLoaded) return DemoState::Loaded;
-  const auto first = TRY(ask_table(parts.client, api::ScanRequest{.page = {.table = model->table.name, .limit = 1}}));
+  const auto first = TRY(ask_table(parts.client, api::ScanRequest{.page = {.table = model.table.name, .limit = 1}}));
   return first.count == 0 ? DemoState::New : DemoState::Used;
 }
 
-Result<void> load_demo(const std::string& system, const DemoParts& parts, const DemoProgress& progress) {
-  const auto model = TRY(model_of(system));
-  const auto state = TRY(demo_state(system, parts));
-  if (state == DemoState::Used || state == DemoState::Loaded) {
-    return usage_error(
-        fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
+Result<DemoOutcome> load_demo(const std::shared_ptr<const model::Model>& model, const DemoParts& parts,
+                              const DemoProgress& progress) {
+  const auto text = std::ranges::find(kSystemTexts, model->name, &SystemText::name);
+  if (text == kSystemTexts.end()) return usage_error(fmt::format("there is no system called {}", model->name));
+  auto state = TRY(demo_state(*model, parts));
+  std::unique_ptr<LoadRight> right;
+  if (parts.is_shared && (state == DemoState::New || state == DemoState::CutOff)) {
+    right = TRY(LoadRight::take(*model, parts));
+    state = TRY(demo_state(*model, parts));
+    if (state == DemoState::Loaded) return DemoOutcome::LoadedByAnother;
   }
+  if (state == DemoState::Used || state == DemoState::Loaded) return DemoOutcome::LeftAlone;
   if (state == DemoState::CutOff) TRY(remove_table(*model, parts));
   PastClock clock(parts.clock);
   auto random = Random::from_system();
   const app::PageTokens page_tokens(random.uuid());
   const auto served = TRY(app::System::open(
       model, {.client = parts.client, .clock = clock, .random = random, .page_tokens = page_tokens, .stop = parts.stop},
-      extension_of(*model)));
-  const auto text = std::ranges::find(kSystemTexts, system, &SystemText::name);
+      extension_of(*model, *model)));
   TRY(mark(*model, parts, kLoading));
   try {
-    TRY(Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress));
-    return mark(*model, parts, kLoaded);
+    TRY(Replay(*served, clock, right.get()).run(YAML::Load(std::string(text->sample)), progress));
+    TRY(mark(*model, parts, kLoaded));
+    return DemoOutcome::Loaded;
   } catch (const YAML::Exception& exception) {
-    return usage_error(fmt::format("the sample of {} is not right: {}", system, exception.what()));
+    return usage_error(fmt::format("the sample of {} is not right: {}", model->name, exception.what()));
   }
 }
 

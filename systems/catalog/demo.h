@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
-#include <string>
 
 #include "stator/base/clock.h"
 #include "stator/base/result.h"
 #include "stator/client/client.h"
+#include "stator/model/model.h"
 
 // Sample data: the requests that users would have sent, replayed.
 //
@@ -21,11 +22,12 @@
 // (5m, 5h, 5d) says when the request was sent, so that a history looks like one.
 namespace stator::systems {
 
-// What it works with; client and clock outlive the call.
+// Client and clock outlive the call.
 struct DemoParts {
   client::Client& client;
   const Clock& clock;
-  std::stop_token stop = {};  // ends what waits for a table
+  std::stop_token stop = {};  // ends waits for a table, or for another program
+  bool is_shared = false;     // other programs can use the database: one of them at a time loads the data of a system
 };
 
 // Told after each request: how many are done, of how many.
@@ -39,11 +41,19 @@ enum class DemoState : std::uint8_t {
   Loaded,
   Used,  // the table holds something else
 };
-Result<DemoState> demo_state(const std::string& system, const DemoParts& parts);
+Result<DemoState> demo_state(const model::Model& model, const DemoParts& parts);
 
-// Loads the sample data of a system that comes with Stator into the database of the client.  Creates the table if it
-// does not exist.  First removes the rows that an interrupted load has left.  Errors: Usage (no system of that name;
-// its table holds something already; a request was refused), Storage.
-Result<void> load_demo(const std::string& system, const DemoParts& parts, const DemoProgress& progress = nullptr);
+enum class DemoOutcome : std::uint8_t {
+  Loaded,
+  LoadedByAnother,  // another program was loading it, and has finished
+  LeftAlone,        // the table holds something already
+};
+
+// Loads the sample data of a system that comes with Stator, and has this model, into the database of the client.
+// Creates the table if it does not exist.  First removes the rows that an interrupted load has left.  If another
+// program is loading it, waits until that one has finished, or until ten seconds after it was killed, and then goes on
+// in its place.  Errors: Usage (no system of that name; a request was refused), Storage.
+Result<DemoOutcome> load_demo(const std::shared_ptr<const model::Model>& model, const DemoParts& parts,
+                              const DemoProgress& progress = nullptr);
 
 }  // namespace stator::systems

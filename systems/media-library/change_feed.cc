@@ -71,20 +71,22 @@ void ChangeFeed::read_now() {
   busy_ = true;
   const auto ticket = asked_;
   mutex_.unlock();
-  auto problem = try_to_read();
-  const bool missed = problem && (problem->code == StreamReader::kTrimmed || problem->code == StreamReader::kExpired);
+  auto outcome = try_to_read();
+  const bool missed =
+      !outcome && (outcome.error().code == StreamReader::kTrimmed || outcome.error().code == StreamReader::kExpired);
   if (missed) {
     follower_.reset();
-    problem = try_to_read();
+    outcome = try_to_read();
   }
   mutex_.lock();
   busy_ = false;
-  if (problem && !problem_) {
-    log::warning("stream_not_followed", {{"table", table_}, {"problem", problem->message}});
+  if (!outcome && !problem_) {
+    log::warning("stream_not_followed", {{"table", table_}, {"problem", outcome.error().message}});
   }
   done_ = ticket;
   begun_ = follower_.has_value();
-  problem_ = std::move(problem);
+  problem_.reset();
+  if (!outcome) problem_ = std::move(outcome).error();
   next_poll_ = clock_.steady_now() + options_.poll;
   changed_.notify_all();
 }
@@ -100,11 +102,9 @@ void ChangeFeed::stop_reading() {
   changed_.notify_all();
 }
 
-std::optional<Problem> ChangeFeed::try_to_read() {
+Result<void, Problem> ChangeFeed::try_to_read() {
   try {
-    auto done = read(clock_.steady_now() + options_.patience / 2);
-    if (!done) return std::move(done).error();
-    return std::nullopt;
+    return read(clock_.steady_now() + options_.patience / 2);
   } catch (const std::exception& exception) {
     return unavailable(exception.what());
   }

@@ -22,9 +22,9 @@ namespace stator::systems::media_library {
 //
 // The first catch_up() starts at the end of the stream and calls `missed`.  From then on every change is reported, the
 // changes of one row in their order.  If changes may be lost (the stream has dropped them, or the feed stopped reading
-// because nobody asked), the feed calls `missed` and starts again.  So rows that were read after the last `missed` plus
-// the reported changes are complete.  Calls come one at a time, on the threads that call catch_up() and on a thread of
-// the feed, which reads in between and is joined by the destructor.  Thread-safe.
+// because there were no requests), the feed calls `missed` and starts again.  So rows that were read after the last
+// `missed` plus the reported changes are complete.  Calls come one at a time, on the threads that call catch_up() and
+// on a thread of the feed, which reads in between and is joined by the destructor.  Thread-safe.
 class ChangeFeed {
  public:
   struct Listener {
@@ -32,7 +32,7 @@ class ChangeFeed {
     std::function<void()> missed;  // everything that was read before may be outdated
   };
   struct Options {
-    std::chrono::milliseconds poll{500};       // while nobody asks
+    std::chrono::milliseconds poll{500};       // without requests
     std::chrono::milliseconds patience{1000};  // how long catch_up() waits
     // Without a call of catch_up() for so long, the feed stops reading, so that an unused service costs nothing.
     std::chrono::minutes idle{10};
@@ -48,11 +48,11 @@ class ChangeFeed {
 
  private:
   void run();
-  // Reads, and answers everyone who has asked so far.  One at a time; the mutex is not held meanwhile.
+  // Reads, and answers all callers that wait so far.  One at a time; the mutex is not held meanwhile.
   void read_now() REQUIRES(mutex_);
   void stop_reading() REQUIRES(mutex_);
-  std::optional<runtime::Problem> try_to_read();
-  // What there is, for as long as `until`.
+  Result<void, runtime::Problem> try_to_read();
+  // Reads the present records, at most until `until`.
   Result<void, runtime::Problem> read(SteadyTime until);
   Result<void, runtime::Problem> begin();
 

@@ -51,7 +51,7 @@ class CsvReader {
 
   ByteSource& source_;
   std::optional<char> separator_;
-  std::string window_;   // the rest of a piece, and what came before it of the row that is being read
+  std::string window_;   // the rest of a piece, and the earlier part of the row that is being read
   std::size_t row_ = 0;  // where that row begins
   std::size_t at_ = 0;
   std::size_t line_ = 1;

@@ -27,19 +27,18 @@ const model::Entity& user_entity(const runtime::Repository& repository) {
   return *repository.model().find_entity("USER");
 }
 
-Item entry_of(const app::Identity& identity) {
+Item entry_of(const app::TokenUser& identity) {
   return {{"Email", AttributeValue::string(identity.email)}, {"Name", AttributeValue::string(identity.name)}};
 }
 
 }  // namespace
 
 Directory::Directory(runtime::Repository& repository, const Clock& clock)
-    : repository_(repository), clock_(clock), dynamo_(repository.client(), random_, clock) {
-  repository.follow(user_entity(repository),
-                    [this](runtime::Transaction&, runtime::Draft& user) -> Result<void, Problem> {
-                      if (user.before || !TRY(has_remains(user.after->text("UserId")))) return {};
-                      return runtime::still_going(user.entity->name);
-                    });
+    : repository_(repository), clock_(clock), dynamo_(repository.client(), random_, clock) {}
+
+Result<void, Problem> Directory::check_entry(const runtime::Draft& user) {
+  if (user.before || !TRY(has_remains(user.after->text("UserId")))) return {};
+  return runtime::still_going(user.entity->name);
 }
 
 // The rows of a user are in one partition, each library in front of what is in it.  A cascade removes the library
@@ -67,7 +66,7 @@ Result<bool, Problem> Directory::has_remains(const std::string& subject) {
 }
 
 Result<void, Problem> Directory::look_at(const app::RouteMatch& match, const app::RestCall& call) {
-  const auto* identity = call.identity;
+  const auto* identity = call.user;
   if (identity == nullptr || identity->email.empty()) return {};
   const auto* target = std::get_if<app::EntityTarget>(&match.route->target);
   const bool own_entry = target != nullptr && target->entity == &user_entity(repository_);
@@ -85,23 +84,23 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
   std::vector<model::ValueProblem> problems;
   auto given = model::read_plain_json(call.body.empty() ? "{}" : call.body, user.attributes, problems);
   if (!given || given->values.find("Email") == nullptr) return {};  // the route reports the mistake
-  for (auto& one : runtime::check_new(user, given->values, runtime::Source::Request)) {
+  for (auto& one : runtime::check_new(user, given->values, runtime::ValueSource::Request)) {
     problems.push_back(std::move(one));
   }
   if (std::ranges::find(problems, "Email", &model::ValueProblem::attribute) != problems.end()) return {};
-  auto own = entry_of(*call.identity);
-  runtime::check_new(user, own, runtime::Source::Request);
+  auto own = entry_of(*call.user);
+  runtime::check_new(user, own, runtime::ValueSource::Request);
   if (own.text("Email") == given->values.text("Email")) return {};
   problems.push_back({.attribute = "Email", .problem = "is not the address in your token"});
   return runtime::invalid(std::move(problems));
 }
 
-void Directory::enter(const app::Identity& identity) {
+void Directory::enter(const app::TokenUser& identity) {
   const auto& subject = *identity.caller.subject;
   if (!remembers(subject) && enter_if_absent(identity)) remember(subject);
 }
 
-bool Directory::enter_if_absent(const app::Identity& identity) {
+bool Directory::enter_if_absent(const app::TokenUser& identity) {
   const auto& user = user_entity(repository_);
   if (repository_.get(user, {}, identity.caller)) return true;
   const auto created = repository_.create(user, entry_of(identity), identity.caller);

@@ -17,22 +17,24 @@ namespace stator::systems::media_library {
 // one in a request; that address is not verified.
 //
 // An existing entry is not changed: users change their name themselves, and an address that another user has stays with
-// that user.  A user who has left can come back when nothing of the former one is left.  Known entries are remembered
-// for a while, so that not every request reads the directory.  Thread-safe.
+// that user.  A user who has left can come back when all rows of the former one are removed.  Known entries are
+// remembered for a while, so that not every request reads the directory.  Thread-safe.
 class Directory {
  public:
   Directory(runtime::Repository& repository, const Clock& clock);
 
   // Problems: Invalid, when the call would give its caller another address than the token has.
   Result<void, runtime::Problem> look_at(const app::RouteMatch& match, const app::RestCall& call);
+  // Problems: Conflict, when rows of a former user of the same name are still being removed.
+  Result<void, runtime::Problem> check_entry(const runtime::Draft& user);
 
  private:
   Result<void, runtime::Problem> check_address(const app::RestCall& call) const;
-  void enter(const app::Identity& identity);
+  void enter(const app::TokenUser& identity);
   // Creates the entry if there is none.  True when nothing is left to do: the entry exists, or none can be created.
-  bool enter_if_absent(const app::Identity& identity);
-  // Whether there are rows of a user who is not registered that are going to be removed: those of libraries that a
-  // former user had, or whose library is gone.
+  bool enter_if_absent(const app::TokenUser& identity);
+  // Whether there are rows of an unregistered user that are going to be removed: rows of libraries that a former user
+  // had, or that are gone.
   Result<bool, runtime::Problem> has_remains(const std::string& subject);
   bool remembers(const std::string& subject);
   void remember(const std::string& subject);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/directory.h"
 #include "stator/systems/media-library/lending.h"
 #include "stator/systems/media-library/search.h"
@@ -35,6 +36,8 @@ app::Additions extension(const app::ExtensionParts& parts) {
       .beforehand = [directory](const app::RouteMatch& match,
                                 const app::RestCall& call) { return directory->look_at(match, call); },
       .redact = Sharing::redact,
+      .follow = {{parts.repository.model().find_entity("USER"),
+                  [directory](runtime::Transaction&, runtime::Draft& user) { return directory->check_entry(user); }}},
   };
 }
 

@@ -118,7 +118,7 @@ Result<ImportJob, Problem> ImportJob::create(const app::ExtensionParts& parts, c
   for (const auto* counter : {"Done", "Created", "Duplicates", "Errors"}) attributes.set(counter, number(0));
   attributes.set("Complete", AttributeValue::boolean(false));
   TRY(parts.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
-    TRY(transaction.create(job_entity(parts), attributes, runtime::Source::Model));
+    TRY(transaction.create(job_entity(parts), attributes, runtime::ValueSource::Model));
     return {};
   }));
   return job;
@@ -139,7 +139,7 @@ Result<void, Problem> ImportJob::commit(const Progress& progress, bool complete,
     for (const auto& line : pending_) {
       auto attributes = naming();
       for (const auto& [name, value] : line) attributes.set(name, value);
-      TRY(transaction.create(line_entity, std::move(attributes), runtime::Source::Model));
+      TRY(transaction.create(line_entity, std::move(attributes), runtime::ValueSource::Model));
     }
     model::PlainObject change;
     change.values = {{"Done", number(progress.done)},
@@ -147,7 +147,7 @@ Result<void, Problem> ImportJob::commit(const Progress& progress, bool complete,
                      {"Duplicates", number(progress.duplicates)},
                      {"Errors", number(progress.errors)},
                      {"Complete", AttributeValue::boolean(complete)}};
-    return transaction.change(*job, change, runtime::Source::Model);
+    return transaction.change(*job, change, runtime::ValueSource::Model);
   }));
   pending_.clear();
   progress_ = progress;

@@ -15,7 +15,7 @@
 
 namespace stator::systems::media_library {
 
-// An import as it is stored: how many rows of the file are done, and what was wrong with them.
+// An import as it is stored: how many rows of the file are done, and the problems of rows.
 //
 // Each row that is added is added in one transaction with the progress, so that an import that was cut off continues
 // behind the last one.  The commit requires that the progress is as this object knows it: of two requests that continue
@@ -23,7 +23,7 @@ namespace stator::systems::media_library {
 // request.
 class ImportJob {
  public:
-  // What names an import with an Idempotency-Key: the same key, the same import.
+  // The id of an import with an Idempotency-Key: the same key, the same import.
   static std::string id_of(const value::Item& library, std::string_view key);
 
   // The import of that id; nullopt when there is none.
@@ -38,13 +38,13 @@ class ImportJob {
   std::size_t done() const { return progress_.done; }  // rows
   bool complete() const { return complete_; }
 
-  // The next row is done: `work` adds what it says.  Problems: those of the work, and then the row is not done;
+  // The next row is done: `work` adds it.  Problems: those of the work, and then the row is not done;
   // Conflict `ImportRunning`, when another request continues this import; NotFound, when the library is gone.
   Result<void, runtime::Problem> add(const std::function<Result<void, runtime::Problem>(runtime::Transaction&)>& work);
   // The next row is done, and added nothing.
   Result<void, runtime::Problem> skip_duplicate(std::size_t line, const std::string& isbn, const std::string& item);
   Result<void, runtime::Problem> skip_wrong(std::size_t line, const runtime::Problem& problem);
-  // Writes what is not written yet.  `complete`: all rows are done.
+  // Writes the rest.  `complete`: all rows are done.
   Result<void, runtime::Problem> flush(bool complete);
 
   // How far it is, with the lines that added nothing:
@@ -78,7 +78,7 @@ class ImportJob {
   Result<void, runtime::Problem> note(value::Item line);
 
   const app::ExtensionParts& parts_;
-  value::Item library_;  // what names it
+  value::Item library_;  // its identity
   std::string id_;
   std::string digest_;
   std::size_t rows_ = 0;

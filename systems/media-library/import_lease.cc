@@ -61,7 +61,7 @@ Result<void, Problem> ImportLease::prolong() {
     model::PlainObject change;
     change.values.set(kId, AttributeValue::string(id_));
     change.values.set(kUntil, AttributeValue::string(model::format_timestamp(until_)));
-    return transaction.change(*library, change, runtime::Source::Model);
+    return transaction.change(*library, change, runtime::ValueSource::Model);
   });
 }
 
@@ -70,7 +70,7 @@ void ImportLease::release() {
     auto* library = TRY(load_library(transaction, parts_, library_));
     if (library->after->text(kId) != id_) return {};
     return transaction.change(*library, {.values = {}, .nulls = {std::string(kId), std::string(kUntil)}},
-                              runtime::Source::Model);
+                              runtime::ValueSource::Model);
   });
   const bool done = released || released.error().kind == ProblemKind::NotFound;
   if (!done) log::warning("import_lease_not_released", {{"error", released.error().message}});

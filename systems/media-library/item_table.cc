@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stator/app/rest/input.h"
+#include "stator/app/rest/request/input.h"
 #include "stator/base/article.h"
 #include "stator/base/ascii.h"
 #include "stator/base/trim.h"
@@ -103,7 +103,7 @@ ItemTable::Line ItemTable::read(const std::vector<std::string>& fields,
   const bool is_book = type.empty() || type == "book";
   Line line{.entity = model_.find_entity(is_video ? "VIDEO" : "BOOK"), .attributes = {}, .collection = {}};
   if (!is_book && !is_video) {
-    // What else is wrong depends on the type.
+    // The other checks depend on the type.
     problems.push_back({.attribute = std::string(kType), .problem = "must be BOOK or VIDEO"});
     line.entity = nullptr;
     return line;

@@ -12,16 +12,16 @@
 namespace stator::systems::media_library {
 
 // Books and videos as lines of a CSV file.  The first line names the columns, which are attributes, except `Type`
-// (BOOK, which is also what an empty cell means, or VIDEO) and `Collection` (its name).  Case makes no difference in
-// the names of columns and types, nor do spaces, dashes and underscores in names: "release year" is ReleaseYear.  Lists
-// are separated by ; and a \ in front takes a ; for itself.  An empty cell is no value.  Pure.
+// (BOOK, also for an empty cell, or VIDEO) and `Collection` (its name).  Case makes no difference in the names of
+// columns and types, nor do spaces, dashes and underscores in names: "release year" is ReleaseYear.  Lists are
+// separated by ; and a \ in front takes a ; for itself.  An empty cell is no value.  Pure.
 class ItemTable {
  public:
   // The columns of an export, in their order.
   static const std::vector<std::string>& columns();
   static std::vector<std::string> fields_of(const runtime::Object& item);
 
-  // What a line says: an item as somebody would post it, and the name of its collection, if it has one.
+  // A line: an item as in the body of a POST, and the name of its collection, if it has one.
   struct Line {
     const model::Entity* entity = nullptr;  // null: its type is wrong
     value::Item attributes;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/list_name.h"
+#include "stator/app/rest/routes/list_name.h"
 
 namespace stator::systems::media_library {
 

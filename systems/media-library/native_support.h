@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "stator/app/rest/extension.h"
-#include "stator/http/message.h"
+#include "stator/http/message/message.h"
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
@@ -19,7 +19,7 @@ namespace stator::systems::media_library {
 // The caller with all rights.  The app has checked that the real caller may see the entity that the action is `within`.
 inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
 
-// Some attributes of an item, those that are there.
+// The attributes of an item with these names, as far as it has them.
 value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names);
 
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/list_name.h"
+#include "stator/app/rest/routes/list_name.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"

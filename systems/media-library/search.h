@@ -32,7 +32,7 @@ class Search {
     SearchIndex::Hit hit;
     std::string owner;
   };
-  // Owner -> his libraries that are shared with somebody.
+  // Owner -> the owner's shared libraries.
   struct Shares {
     std::map<std::string, std::set<std::string>> by_owner;
     bool all = true;
@@ -41,7 +41,7 @@ class Search {
   Result<Shares, runtime::Problem> shares_of(const std::string& user) const;
   Result<std::vector<Found>, runtime::Problem> find(const std::string& user, Shares& shares,
                                                     const SearchIndex::Query& query);
-  // The items as they are now, those that are still there, in the same order.
+  // The items as they are now, in the same order, without those that are gone.
   Result<std::vector<runtime::Object>, runtime::Problem> fetch(const std::vector<Found>& found);
 
   const app::ExtensionParts parts_;

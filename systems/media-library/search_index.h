@@ -21,8 +21,8 @@ namespace stator::systems::media_library {
 //   across words           "pulpfiction" finds Pulp Fiction, "jk" J. K. Rowling, "神隠し" 千と千尋の神隠し
 //   with wrong letters     one from three letters on, two from eight on; digits are never taken for other digits
 //
-// Words of the query that stand side by side also match as one: "spider man" finds Spiderman.  What folding takes away
-// (model::fold_letters) does not count.  Guarded by its owner.
+// Words of the query that stand side by side also match as one: "spider man" finds Spiderman.  Characters that folding
+// removes (model::fold_letters) do not count.  Guarded by its owner.
 class SearchIndex {
  public:
   // One item as it can be found.  A word counts more in the title than elsewhere.
@@ -86,7 +86,7 @@ class SearchIndex {
     std::uint32_t length = 0;       // in letters
     std::uint32_t place = 0;        // in by_length_
   };
-  // What a look for typos goes through: small, and side by side in memory.
+  // The data for finding typos: small, and side by side in memory.
   struct Candidate {
     std::uint64_t letters;  // which letters it has, as bits
     WordId word;
@@ -96,7 +96,7 @@ class SearchIndex {
     std::string folded_title;
     std::vector<WordId> words;  // in the order of the texts: the title, and behind a kBreak each of the others
   };
-  // What ranking looks at, of all items side by side in memory.
+  // The data for ranking, of all items side by side in memory.
   struct Head {
     // The front of the title as a number of the same order, so that most titles are told apart without looking at them.
     std::uint64_t title_front = 0;

@@ -44,8 +44,8 @@ class SearchIndexes {
 
   SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options);  // outlive them
 
-  // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be),
-  // Busy (no room beside others that are being read), and those of reading.
+  // The items of one owner that match `query`.  Problems: TooLarge (one index would exceed the limit of all), Busy (no
+  // room beside indexes that are being read), and those of reading.
   Result<std::vector<SearchIndex::Hit>, runtime::Problem> search(const std::string& owner,
                                                                  const SearchIndex::Query& query);
 
@@ -111,7 +111,7 @@ class SearchIndexes {
   void drop(const std::string& owner, const Shelf& shelf);
   // Lets others go until all together fit.  False: they still do not.
   bool make_room(const Shelf* keep);
-  // Notes an edit, and whose index it is for, if that is here.
+  // Notes an edit. The owner's index, if it is in memory.
   ShelfPtr remember(const std::string& owner, const Edit& edit);
   void forget_old_edits(WallTime now) REQUIRES(mutex_);
   // False: there is no room to keep it.

@@ -8,7 +8,7 @@
 #include "stator/base/trim.h"
 #include "stator/systems/media-library/search_index.h"
 
-// What a search finds first, by the table in search_quality.txt.
+// The first results of searches, by the table in search_quality.txt.
 namespace stator::systems::media_library {
 namespace {
 

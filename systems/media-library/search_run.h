@@ -16,7 +16,7 @@ namespace stator::systems::media_library {
 //
 // The words of the query are taken from the front to the back.  best_[i] has the items that have the first i words,
 // with the best score of each.  A step matches one word, or some side by side as one (units of the query), and adds its
-// scores.  If nothing is found, a second round also tries what costs more: typos in words that are joined or split
+// scores.  If nothing is found, a second round also tries more expensive steps: typos in words that are joined or split
 // otherwise.  Confined to one thread.
 class SearchRun {
  public:
@@ -29,8 +29,8 @@ class SearchRun {
   using Slot = SearchIndex::Slot;
   using WordId = SearchIndex::WordId;
   using Score = std::int32_t;
-  // What some words of the query have found.  A score holds two things: how well the words match, and in its lowest
-  // bits how many words of the title they are.
+  // The results of some words of the query.  A score holds two things: how well the words match, and in its lowest bits
+  // how many words of the title they are.
   struct Scores {
     std::vector<Score> by_slot;  // 0: not found
     std::vector<Slot> slots;     // that are found
@@ -61,7 +61,7 @@ class SearchRun {
   void match_split(std::string_view word, const Unit& unit);
   void match_split_with_typo(std::string_view word, const Unit& unit);
   std::vector<Slot> items_with(const std::vector<WordId>& ids, std::string_view last) const;
-  // `last`: what the last word begins with; empty: `ids` are all words.
+  // `last`: the beginning of the last word; empty: `ids` are all words.
   bool match_run(const std::vector<WordId>& ids, std::string_view last, Score quality, const Unit& unit);
   void match_characters(const QueryWord& word, const Unit& unit);
   bool has_run_at(const SearchIndex::Entry& entry, std::size_t at, const std::vector<WordId>& ids,

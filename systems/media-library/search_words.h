@@ -7,8 +7,8 @@
 
 namespace stator::systems::media_library {
 
-// A word of a text, folded with model::fold_letters().  What is before and behind an apostrophe are two words.  In
-// scripts that have no spaces between words (Chinese, Japanese, Thai and others) each character is a word.
+// A word of a text, folded with model::fold_letters().  An apostrophe separates two words.  In scripts that have no
+// spaces between words (Chinese, Japanese, Thai and others) each character is a word.
 struct TextWord {
   std::string text;
   bool continues = false;  // a character of such a script, right behind another one
@@ -18,7 +18,7 @@ struct TextWord {
 };
 // The first kMostWords words of a text.  A text that is not UTF-8 has none.
 std::vector<TextWord> words_of(std::string_view text);
-std::vector<TextWord> words_of_folded(std::string_view text);  // what model::fold_letters() gave
+std::vector<TextWord> words_of_folded(std::string_view text);  // `text` comes from model::fold_letters()
 
 inline constexpr std::size_t kMostWords = 256;
 // A word is cut to this many letters, in documents and queries alike.

@@ -17,8 +17,8 @@ namespace {
 using runtime::Draft;
 using runtime::Problem;
 using runtime::ProblemKind;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -163,11 +163,11 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
                           fmt::format("a library can be shared with at most {} people", kMostRecipients));
     }
     recipients.add(user->after->text("Email"), *recipient);
-    TRY(transaction.change(*library, recipients.as_change(), Source::Model));
+    TRY(transaction.change(*library, recipients.as_change(), ValueSource::Model));
     auto pointer = pointer_naming(*recipient, seen);
     pointer.set("SharedFromId", AttributeValue::string(seen.text("OwnerId")));
     pointer.set("SharedToEmail", AttributeValue::string(user->after->text("Email")));
-    TRY(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
+    TRY(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), ValueSource::Model));
     shared = runtime::to_object(model, *library->entity, *library->after);
     return {};
   }));
@@ -190,7 +190,7 @@ Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) co
     auto* pointer = TRY(find_pointer(transaction, model, recipients.id(*at), seen));
     if (pointer != nullptr) TRY(transaction.remove(*pointer));
     recipients.remove(*at);
-    TRY(transaction.change(*library, recipients.as_change(), Source::Model));
+    TRY(transaction.change(*library, recipients.as_change(), ValueSource::Model));
     left = runtime::to_object(model, *library->entity, *library->after);
     return {};
   }));

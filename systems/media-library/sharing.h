@@ -18,7 +18,7 @@ class Sharing {
  public:
   explicit Sharing(const app::ExtensionParts& parts) : parts_(parts) {}
 
-  // Problems: NotFound (nobody signed in with that address), Invalid (the caller's own), Conflict (shared already;
+  // Problems: NotFound (no user has signed in with that address), Invalid (the caller's own), Conflict (shared already;
   // full).
   Result<http::Response, runtime::Problem> share(const app::NativeCall& call) const;
   // Problems: NotFound (not shared with that address).

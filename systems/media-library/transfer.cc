@@ -12,9 +12,9 @@
 
 #include "stator/app/auth/crypto.h"
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/file_body.h"
 #include "stator/app/rest/idempotency.h"
-#include "stator/app/rest/list_name.h"
+#include "stator/app/rest/request/file_body.h"
+#include "stator/app/rest/routes/list_name.h"
 #include "stator/model/expression/template.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/types/isbn.h"
@@ -65,7 +65,7 @@ class Import {
 
   // Adds to `problems` the mistakes of a line that are not in it yet.
   void check(ItemTable::Line& line, std::vector<model::ValueProblem>& problems) const {
-    auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
+    auto more = runtime::check_new(*line.entity, line.attributes, runtime::ValueSource::Request);
     runtime::check_complete(*line.entity, with_place(line.attributes), more);
     if (!line.collection.empty()) check_collection(line.collection, more);
     for (auto& one : more) {
@@ -115,7 +115,7 @@ class Import {
 
   void check_collection(const std::string& name, std::vector<model::ValueProblem>& problems) const {
     Item attributes = {{"Name", AttributeValue::string(name)}};
-    for (auto& problem : runtime::check_new(collection_entity(), attributes, runtime::Source::Request)) {
+    for (auto& problem : runtime::check_new(collection_entity(), attributes, runtime::ValueSource::Request)) {
       problems.push_back({.attribute = "Collection", .problem = std::move(problem.problem)});
     }
   }
@@ -144,7 +144,7 @@ class Import {
         collection = collections_->at(name);
       }
       if (!collection.empty()) attributes.set("CollectionId", AttributeValue::string(collection));
-      item = TRY(transaction.create(*line.entity, attributes, runtime::Source::Request))->after->text("ItemId");
+      item = TRY(transaction.create(*line.entity, attributes, runtime::ValueSource::Request))->after->text("ItemId");
       return {};
     }));
     if (is_new) collections_->emplace(name, collection);
@@ -154,7 +154,7 @@ class Import {
   Result<std::string, Problem> create_collection(runtime::Transaction& transaction, const std::string& name) const {
     auto named = library_;
     named.set("Name", AttributeValue::string(name));
-    auto made = transaction.create(collection_entity(), named, runtime::Source::Request);
+    auto made = transaction.create(collection_entity(), named, runtime::ValueSource::Request);
     if (made) return (*made)->after->text("CollectionId");
     auto problem = std::move(made).error();
     for (auto& detail : problem.details) {

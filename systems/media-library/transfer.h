@@ -28,8 +28,7 @@ class Transfer {
   // How far an import is.
   Result<http::Response, runtime::Problem> show_import(const app::NativeCall& call) const;
 
-  // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as
-  // `nextToken`.
+  // Lines in the order of the library's list.  The header Next-Token has the `nextToken` of the next request.
   Result<http::Response, runtime::Problem> export_page(const app::NativeCall& call) const;
 
   static constexpr std::size_t kMostLines = 5000;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/file_body.h"
 #include "stator/base/memory_budget.h"
 #include "stator/model/problem_list.h"
 #include "stator/runtime/problem.h"
@@ -131,7 +131,7 @@ class Shops {
       before = known == nullptr ? std::nullopt : std::optional(*known);
       model::PlainObject changes;
       changes.values.set("hash", hash);
-      return transaction.change(*draft, changes, runtime::Source::Request);
+      return transaction.change(*draft, changes, runtime::ValueSource::Request);
     }));
     std::string body;
     JsonWriter json(body);
@@ -249,17 +249,18 @@ class Shops {
 }  // namespace
 
 app::Additions extension(const app::ExtensionParts& parts) {
-  parts.repository.follow(*parts.repository.model().find_entity("SHOP"), refuse_public_suffix);
   const auto shops = std::make_shared<Shops>(parts);
-  return {.natives = {
-              {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
-              {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
-              {"look_up_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
-              {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
-              {"delete_long_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
-              {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
-              {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
-          }};
+  return {.natives =
+              {
+                  {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
+                  {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
+                  {"look_up_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
+                  {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
+                  {"delete_long_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
+                  {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
+                  {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
+              },
+          .follow = {{parts.repository.model().find_entity("SHOP"), refuse_public_suffix}}};
 }
 
 }  // namespace stator::systems::shops

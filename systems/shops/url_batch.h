@@ -19,7 +19,7 @@ namespace stator::systems::shops {
 // The report of a crawler about one URL.
 struct UrlNews {
   std::string url;             // canonical
-  model::PlainObject changes;  // type, hash, standards_used: absent keeps what is known, null clears it
+  model::PlainObject changes;  // type, hash, standards_used: absent keeps the known value, null clears it
 };
 
 // One entry of a batch: news, or why it is refused.
@@ -46,7 +46,7 @@ class UrlBatchReader {
  private:
   Result<UrlEntry> read_entry();
   Result<UrlEntry> read_object();
-  // What is wrong with a member; empty when nothing is.
+  // The problem of a member; empty: none.
   Result<std::string> read_member(const std::string& name, model::PlainObject& changes);
   UrlEntry entry(std::string_view url, model::PlainObject changes) const;
 
@@ -69,14 +69,14 @@ class RepeatedUrls {
 
   // Whether `news` is held, because the batch has more entries about its URL.
   bool hold(UrlNews& news);
-  // What is held, in the order of first mention.
+  // The entries that are held, in the order of first mention.
   std::vector<UrlNews> take() { return std::move(held_); }
 
-  std::size_t bytes() const { return bytes_; }  // about what it takes
+  std::size_t bytes() const { return bytes_; }  // approximately
 
  private:
   std::size_t bytes_ = 0;
-  // Of all URLs; after end_notes(), of those with several entries, and of a few whose hashes collide.
+  // Of all URLs; after end_notes(), of URLs with several entries, and of a few with equal hashes.
   std::vector<std::uint64_t> hashes_;
   std::vector<UrlNews> held_;
   std::unordered_map<std::string, std::size_t> places_;  // URL -> its place there

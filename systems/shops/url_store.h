@@ -24,15 +24,15 @@ struct UpsertReport {
 // Writes URLs in bulk, with the same effect as the repository, but in chunks as large as DynamoDB's transactions.
 //
 // A chunk is read with one request and written with one, together with the shop's count of URLs; URLs without a change
-// are not written.  Each write is conditioned on what was read, so that a lost race is seen and the chunk is read
-// again. Blocking, thread-safe.
+// are not written.  Each write requires that the rows are as they were read, so that a lost race is seen and the chunk
+// is read again. Blocking, thread-safe.
 class UrlStore {
  public:
   static constexpr std::size_t kChunk = 99;  // and the shop: a transaction takes 100
 
   UrlStore(const model::Model& model, client::Client& client, const Clock& clock);  // all outlive the store
 
-  // What names a URL's row, for the repository.
+  // The identity of a URL's row, for the repository.
   static value::Item naming(std::string_view domain, const std::string& url);
 
   // Chunk by chunk.  After a problem, the chunks before it stay written, and the whole call can be repeated.

@@ -75,7 +75,7 @@ Result<std::optional<Lease>, Problem> WorkQueue::lease(const Object& shop, const
     model::PlainObject changes;
     changes.values.set(request.op + "_lease", AttributeValue::string(lease.token));
     changes.values.set(request.op + "_lease_until", AttributeValue::string(lease.until));
-    TRY(transaction.change(*draft, changes, runtime::Source::Model));
+    TRY(transaction.change(*draft, changes, runtime::ValueSource::Model));
     lease.shop = runtime::to_object(repository_.model(), entity, *draft->after);
     return {};
   });

@@ -11,7 +11,7 @@
 
 namespace stator::systems::shops {
 
-// What a worker gets: a shop that nobody else holds until then.
+// A worker's claim on a shop. No other worker gets the shop until then.
 struct Lease {
   runtime::Object shop;
   std::string token;  // shown to complete or fail
@@ -26,10 +26,10 @@ struct ClaimRequest {
 
 // Hands out shops that are due, the most overdue first.
 //
-// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  The write moves
-// the shop to a part of the index that is sorted by the end of the lease, so a claim never reads shops whose lease has
-// not ended.  A dead worker's shop can be claimed again once its lease has ended, and comes before all that are less
-// overdue; of more than 32 such, those whose lease ended first. Blocking, thread-safe.
+// A lease is a conditional write of the shop's row: if two workers want the same shop, one gets it.  The write moves
+// the shop to a part of the index that is sorted by the end of the lease, so a claim never reads shops with a running
+// lease.  A dead worker's shop can be claimed again once its lease has ended, and comes before all that are less
+// overdue; of more than 32 such shops, those whose lease ended first. Blocking, thread-safe.
 class WorkQueue {
  public:
   WorkQueue(runtime::Repository& repository, const Clock& clock);  // both outlive the queue

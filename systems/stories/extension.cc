@@ -73,25 +73,26 @@ Result<void, Problem> check_start(runtime::Transaction&, runtime::Draft& story) 
 
 app::Additions extension(const app::ExtensionParts& parts) {
   const StoryAccess stories(parts);
-  parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
+  const auto follow_node = [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
-  });
-  parts.repository.follow(stories.story(), check_start);
+  };
   using Action = Result<http::Response, Problem>(const StoryAccess&, const app::NativeCall&);
   const auto native = [stories](Action* action) -> app::Native {
     return [stories, action](const app::NativeCall& call) { return action(stories, call); };
   };
-  return {.natives = {
-              {"reorder", native(reorder)},
-              {"delete_node", native(delete_node)},
-              {"check", [stories, parts](const app::NativeCall& call) { return check_story(stories, parts, call); }},
-              {"export", [stories, &random = parts.random](
-                             const app::NativeCall& call) { return export_story(stories, random, call); }},
-              {"import", [stories, &clock = parts.clock, &random = parts.random](
-                             const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
-              {"start_session", native(start_session)},
-              {"session", native(show_session)},
-              {"choose", native(choose)}}};
+  return {
+      .natives = {{"reorder", native(reorder)},
+                  {"delete_node", native(delete_node)},
+                  {"check",
+                   [stories, parts](const app::NativeCall& call) { return check_story(stories, parts, call); }},
+                  {"export", [stories, &random = parts.random](
+                                 const app::NativeCall& call) { return export_story(stories, random, call); }},
+                  {"import", [stories, &clock = parts.clock, &random = parts.random](
+                                 const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
+                  {"start_session", native(start_session)},
+                  {"session", native(show_session)},
+                  {"choose", native(choose)}},
+      .follow = {{&stories.node(), follow_node}, {&stories.story(), check_start}}};
 }
 
 }  // namespace stator::systems::stories

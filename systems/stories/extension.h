@@ -4,7 +4,7 @@
 
 namespace stator::systems::stories {
 
-// What the model leaves to C++.
+// The native part of the model.
 app::Additions extension(const app::ExtensionParts& parts);
 
 }  // namespace stator::systems::stories

@@ -11,8 +11,8 @@
 
 namespace stator::systems::stories {
 
-// What an import made of a document: how much there was, and what is not as it was there.  Short, however large the
-// document is.
+// The result of importing a document: how much was imported, and which parts were left out or changed.  Short, even for
+// a large document.
 class ImportReport {
  public:
   static constexpr std::size_t kMostNotes = 100;
@@ -28,7 +28,7 @@ class ImportReport {
   void count(const value::Item& node);
 
   // {"nodes": 2, "responses": 3, "notes": [{"what": "dropped", "passage": "Hall", "line": 7, "message": "..."}]}, and
-  // "moreNotes": how many there are beside those.
+  // "moreNotes": the number of the other notes.
   void append(value::JsonWriter& json) const;
 
  private:

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/precondition.h"
+#include "stator/app/rest/request/precondition.h"
 #include "stator/runtime/problem.h"
 #include "stator/value/json.h"
 
@@ -13,8 +13,8 @@ namespace {
 using runtime::Draft;
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 using value::JsonWriter;
@@ -92,7 +92,7 @@ class NodeDeletion {
       auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
       was_start = story->after->text("startNodeId") == node_id_;
       if (was_start && clear) {
-        TRY(transaction.change(*story, {.values = {}, .nulls = {"startNodeId"}}, Source::Request));
+        TRY(transaction.change(*story, {.values = {}, .nulls = {"startNodeId"}}, ValueSource::Request));
       }
       TRY(clear_links(transaction, rest));
       return transaction.remove(*node);
@@ -121,7 +121,7 @@ class NodeDeletion {
       }
       model::PlainObject change;
       change.values.set("responses", AttributeValue(std::move(responses)));
-      TRY(transaction.change(*node, change, Source::Request));
+      TRY(transaction.change(*node, change, ValueSource::Request));
     }
     return {};
   }

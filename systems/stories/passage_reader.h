@@ -78,9 +78,9 @@ class PassageReader {
   // the source.
   virtual Result<std::optional<TweePassage>> next() = 0;
 
-  // What the file says of its stories beside their passages; complete when there are no more passages.
+  // The stories of the file without their passages; complete when there are no more passages.
   const std::vector<TweeStory>& stories() const { return stories_; }
-  // What the reader left out.  Its users add what they leave out.
+  // The parts that the reader left out.  Its users add the parts that they leave out.
   ImportReport& report(std::size_t story) { return reports_[story]; }
 
  protected:
@@ -90,10 +90,10 @@ class PassageReader {
     reports_.back().add(what, passage, line, std::move(message));
   }
 
-  // Takes the links out of the body, whose first line is `body_line`.  nullopt: it is no passage of the story.
+  // Takes the links out of the body, which begins in the line `body_line`.  nullopt: it is no passage of the story.
   Result<std::optional<TweePassage>> finish(TweePassage passage, std::string_view body, std::size_t body_line);
   Result<void> check_name(const TweePassage& passage) const;
-  // Of text such as "600,400".  What is none is noted.
+  // Of text such as "600,400".  Another text is noted.
   std::optional<NumberPair> read_pair(std::string_view text, std::string_view what, const TweePassage& passage);
 
  private:

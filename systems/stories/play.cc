@@ -17,8 +17,8 @@ using runtime::conflict;
 using runtime::Draft;
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -94,7 +94,7 @@ class Choice {
     change.values.set("currentNodeId", AttributeValue(response.text("targetNodeId")));
     change.values.set("variables", AttributeValue(TRY(new_variables(response))));
     change.values.set("moves", AttributeValue::number(session_->after->integer("moves") + 1));
-    return transaction.change(*session_, change, Source::Model);
+    return transaction.change(*session_, change, ValueSource::Model);
   }
 
   Result<http::Response, Problem> answer() const {
@@ -173,7 +173,7 @@ Result<http::Response, Problem> start_session(const StoryAccess& stories, const 
                                                 {"storyId", AttributeValue(story_id)},
                                                 {"currentNodeId", AttributeValue(start)},
                                                 {"variables", AttributeValue(variables)}},
-                                               Source::Model));
+                                               ValueSource::Model));
     session = *draft->after;
     node = *first->after;
     return {};

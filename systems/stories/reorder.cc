@@ -16,8 +16,8 @@ namespace {
 using runtime::Draft;
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 
 constexpr std::string_view kRearranged = "Rearranged";
@@ -136,7 +136,7 @@ class Reorder {
       if (next != arrangement) {
         model::PlainObject counted;
         counted.values.set("arrangement", AttributeValue::number(next));
-        TRY(transaction.change(*story, counted, Source::Model));
+        TRY(transaction.change(*story, counted, ValueSource::Model));
       } else {
         transaction.depend_on(*story, {"arrangement"});
       }
@@ -145,7 +145,7 @@ class Reorder {
         if (node == nullptr) continue;  // deleted meanwhile
         model::PlainObject change;
         change.values.set("nodeOrder", AttributeValue::number(move.position));
-        TRY(transaction.change(*node, change, Source::Request));
+        TRY(transaction.change(*node, change, ValueSource::Request));
       }
       return {};
     });

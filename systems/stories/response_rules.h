@@ -26,7 +26,7 @@ const std::string* computed(const value::AttributeValue& content);
 // Letters, digits and _, and no digit at the front.
 bool is_variable_name(const std::string& name);
 
-// What is wrong with the conditions and the computed values; `path` stands before "[2].condition".
+// The problems of the conditions and the computed values; `path` stands before "[2].condition".
 std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path);
 
 // The mistakes in variables: too many, too large, or names that an expression cannot use.

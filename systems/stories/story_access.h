@@ -46,7 +46,7 @@ class StoryAccess {
                                                                         const runtime::Caller& caller,
                                                                         MemoryClaim& memory) const;
 
-  // Those of these nodes that are there.
+  // The ids among these that have a node.
   Result<std::set<std::string>, runtime::Problem> existing_nodes(const std::string& owner, const std::string& story_id,
                                                                  const std::set<std::string>& ids) const;
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/list_name.h"
+#include "stator/app/rest/routes/list_name.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/stories/response_rules.h"
 #include "stator/systems/stories/story_graph.h"

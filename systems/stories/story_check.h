@@ -4,7 +4,7 @@
 
 namespace stator::systems::stories {
 
-// GET /stories/{id}/check: what a reader would stumble over, page by page.
+// GET /stories/{id}/check: the problems that readers of the story would meet, page by page.
 Result<http::Response, runtime::Problem> check_story(const StoryAccess& stories, const app::ExtensionParts& parts,
                                                      const app::NativeCall& call);
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/file_body.h"
 #include "stator/base/ascii.h"
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
@@ -455,13 +455,13 @@ Result<std::vector<CheckedStory>, Problem> check_passages(PassageReader& reader,
     const auto name = model::shown_name((*passage)->name);
     if (!ids.emplace((*passage)->name, random.uuid()).second) model::add_problem(problems, name, "is given twice");
     auto node = FromPassages(model, ids, unheard).node(**passage);
-    add_problems(problems, name, runtime::check_new(node_entity, node, runtime::Source::Model));
+    add_problems(problems, name, runtime::check_new(node_entity, node, runtime::ValueSource::Model));
     check_size(node, name, problems);
   }
   for (std::size_t i = 0; i < checked.size(); ++i) {
     auto& story = checked[i].story;
     story = FromPassages(model, checked[i].ids, unheard).story(reader.stories()[i]);
-    for (auto& problem : runtime::check_new(*model.find_entity("STORY"), story, runtime::Source::Model)) {
+    for (auto& problem : runtime::check_new(*model.find_entity("STORY"), story, runtime::ValueSource::Model)) {
       model::add_problem(problems, std::move(problem.attribute), std::move(problem.problem));
     }
   }
@@ -479,7 +479,7 @@ Result<void, Problem> for_each_passage_node(PassageReader& reader, const model::
     const auto story = (*passage)->story;
     auto& report = reader.report(story);
     auto node = FromPassages(model, checked[story].ids, report).node(**passage);
-    runtime::check_new(node_entity, node, runtime::Source::Model);  // brings values into their one spelling
+    runtime::check_new(node_entity, node, runtime::ValueSource::Model);  // brings values into their one spelling
     report.count(node);
     TRY(on_node(story, std::move(node), kNodeAttributes.size() + 4 * (*passage)->links.size()));
   }

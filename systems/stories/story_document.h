@@ -19,9 +19,9 @@
 //   {"format": "stator-story", "version": 1, "title": "...", "startNodeId": "...", "variables": {...},
 //    "nodes": [{"id": "...", "label": "...", "type": "...", "prompt": "...", "responses": [...], "media": ...}, ...]}
 //
-// The order of the nodes is that of the list.  Ids are those that responses point at; they need to be unique within the
-// document only. Passages of Twine have no place for media, conditions, and values that are no number, text or boolean;
-// labels become names of passages, made different where two are the same, and the type becomes tags.
+// The order of the nodes is that of the list.  Responses point at ids; these need to be unique within the document
+// only. Passages of Twine have no place for media, conditions, and values that are no number, text or boolean; labels
+// become names of passages, made different where two are the same, and the type becomes tags.
 namespace stator::systems::stories {
 
 // The default limit of a request's body.
@@ -38,7 +38,7 @@ struct StoryDocument {
 using OnNode = std::function<Result<void, runtime::Problem>(value::Item node, std::size_t values)>;
 
 // A text is checked first, one node at a time, and then read again for its nodes.  Bounds: 10,000
-// nodes, each as large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first
+// nodes, each as large as an item can be, and the model's bounds of attributes.  Problems: Invalid, with the first
 // hundred places; those of the source (app::unreadable).
 Result<value::Item, runtime::Problem> check_json_story(ByteSource& text, const model::Model& model);
 Result<void, runtime::Problem> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
@@ -54,8 +54,8 @@ struct CheckedStory {
 // Looks at all passages.  Problems: Invalid, with the first hundred places; those of the reader (app::unreadable).
 Result<std::vector<CheckedStory>, runtime::Problem> check_passages(PassageReader& reader, const model::Model& model,
                                                                    Random& random);
-// Reads the same file again.  What a node cannot hold is noted in the reports of the reader.  `on_node` is called with
-// one node after another, the story it belongs to, and about how many values it holds.
+// Reads the same file again.  Parts that a node cannot hold are noted in the reports of the reader.  `on_node` is
+// called with one node after another, the story it belongs to, and about how many values it holds.
 using OnStoryNode =
     std::function<Result<void, runtime::Problem>(std::size_t story, value::Item node, std::size_t values)>;
 Result<void, runtime::Problem> for_each_passage_node(PassageReader& reader, const model::Model& model,

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/body_memory.h"
-#include "stator/app/rest/file_body.h"
+#include "stator/app/rest/request/body_memory.h"
+#include "stator/app/rest/request/file_body.h"
 #include "stator/base/log.h"
 #include "stator/base/memory_budget.h"
 #include "stator/runtime/object.h"
@@ -25,8 +25,8 @@ namespace {
 using runtime::Draft;
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -68,7 +68,7 @@ class Import {
       for (auto attributes : stories) {
         attributes.set("userId", AttributeValue(owner_));
         attributes.set(*stories_.story().unfinished, AttributeValue::boolean(true));
-        auto* draft = TRY(transaction.create(stories_.story(), std::move(attributes), Source::Model));
+        auto* draft = TRY(transaction.create(stories_.story(), std::move(attributes), ValueSource::Model));
         const auto expiry = std::chrono::floor<std::chrono::seconds>(clock_.now() + kUnfinishedImport);
         draft->after->set(ttl(), AttributeValue::number(expiry.time_since_epoch().count()));
         ids.push_back(draft->after->text("id"));
@@ -108,7 +108,7 @@ class Import {
         attributes.set("storyId", AttributeValue(story_ids_[story_]));
         const auto position = static_cast<std::int64_t>(written_ + i + 1) * kPositionStep;
         attributes.set("nodeOrder", AttributeValue::number(position));
-        TRY(transaction.create(stories_.node(), std::move(attributes), Source::Model));
+        TRY(transaction.create(stories_.node(), std::move(attributes), ValueSource::Model));
       }
       return {};
     }));
@@ -126,7 +126,7 @@ class Import {
       for (const auto& id : story_ids_) {
         auto* story = TRY(load(transaction, id));
         if (story == nullptr) return runtime::conflict("Removed", "the story expired while it was being imported");
-        TRY(transaction.change(*story, {.values = {}, .nulls = {*stories_.story().unfinished}}, Source::Model));
+        TRY(transaction.change(*story, {.values = {}, .nulls = {*stories_.story().unfinished}}, ValueSource::Model));
         story->after->erase(ttl());
         after.push_back(*story->after);
       }

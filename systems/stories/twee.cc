@@ -269,16 +269,6 @@ void TweeReader::decide_start() {
   if (story().start.empty()) story().start = has_start_ ? std::string(kStart) : first_;
 }
 
-Result<TweeStory> read_twee(std::string_view text) {
-  TextSource source(text);
-  TweeReader reader(source);
-  std::vector<TweePassage> passages;
-  while (auto passage = TRY(reader.next())) passages.push_back(std::move(*passage));
-  auto story = reader.stories().front();
-  story.passages = std::move(passages);
-  return story;
-}
-
 std::string write_twee(const TweeStory& story) {
   auto out = fmt::format(":: StoryTitle\n{}\n\n:: StoryData\n", write_links(story.title, {}));
   write_story_data(out, story);

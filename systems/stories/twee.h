@@ -32,7 +32,7 @@ class TweeReader final : public PassageReader {
 
   ByteSource& source_;
   std::optional<Error> failure_;  // of the source
-  std::string_view piece_;        // what is left of it
+  std::string_view piece_;        // the unread rest of it
   std::string line_;
   std::size_t line_number_ = 0;
   bool whole_ = true;                   // line_ goes to the end of its line
@@ -43,9 +43,6 @@ class TweeReader final : public PassageReader {
   std::string first_;       // the first passage
   bool has_start_ = false;  // a passage called Start
 };
-
-// Reads Twee 3 as a whole.
-Result<TweeStory> read_twee(std::string_view text);
 
 // Writes Twee 3 that reads back as the same, except that a space stands in texts where they would look like markup. The
 // names of passages hold no [[, ]], ->, <- or |: links could not name them.

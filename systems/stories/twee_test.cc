@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "stator/base/test_pieces.h"
+#include "stator/systems/stories/test_twee.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::stories {

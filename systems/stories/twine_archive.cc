@@ -46,7 +46,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// What stands between & and ;.  False when it is nothing known.
+// `name`: the text between & and ;.  False when it is no known entity.
 bool append_entity(std::string& out, std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNamed{
       {{"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}, {"apos", "'"}, {"nbsp", "\u00A0"}}};

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostStories = 40;  // of a file
 //     <tw-passagedata pid="1" name="Mouth" tags="dark" position="600,400" size="100,100">text</tw-passagedata>
 //   </tw-storydata>
 //
-// Bounds: kMostStories, and 64 KB for a tag.  Time and memory do not grow with what is nested, since nothing is.
+// Bounds: kMostStories, and 64 KB for a tag.  Nothing is nested, so nesting costs no time or memory.
 class TwineReader final : public PassageReader {
  public:
   explicit TwineReader(ByteSource& source) : source_(source) {}  // outlives the reader
@@ -48,7 +48,7 @@ class TwineReader final : public PassageReader {
 
   ByteSource& source_;
   std::optional<Error> failure_;  // of the source
-  std::string_view piece_;        // what is left of it
+  std::string_view piece_;        // the unread rest of it
   std::size_t line_ = 1;
   bool in_story_ = false;
   std::string start_;  // the pid of the story's start

@@ -15,7 +15,7 @@ namespace stator::systems::stories {
 struct VariableRead {
   std::size_t response = 0;  // counted from 0
   std::string variable;
-  std::string where;  // "condition", or "set.coins" for what coins is computed from
+  std::string where;  // "condition", or "set.coins" for the value computed for coins
 };
 // In the order of responses; each place once.
 std::vector<VariableRead> reads_of(const value::List& responses);

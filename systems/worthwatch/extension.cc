@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/precondition.h"
+#include "stator/app/rest/request/precondition.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
@@ -61,7 +61,7 @@ Result<void, Problem> keep_suspended(const model::Model& model, runtime::Transac
   transaction.depend_on(*suspension, {});
   model::PlainObject changes;
   changes.values.set("curatorStatus", value::AttributeValue::string("SUSPENDED"));
-  return transaction.change(user, changes, runtime::Source::Model);
+  return transaction.change(user, changes, runtime::ValueSource::Model);
 }
 
 }  // namespace
@@ -71,20 +71,28 @@ app::Additions extension(const app::ExtensionParts& parts) {
   const auto& model = repository.model();
   const auto& clock = parts.clock;
   const auto order = std::make_shared<ItemOrder>(repository, clock);
-  repository.follow(*model.find_entity("USER"), [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
-    return keep_suspended(model, transaction, draft);
-  });
-  repository.follow(*model.find_entity("WATCHLIST_ITEM"),
-                    [&model, &clock](runtime::Transaction& transaction, runtime::Draft& item) {
-                      if (!item.changed()) return Result<void, Problem>();
-                      return touch_list(model, transaction, *item.after->find("watchlistId"), clock);
-                    });
-  repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
-                       [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
-  return {.natives = {
+  const auto* item_entity = model.find_entity("WATCHLIST_ITEM");
+  return {
+      .natives =
+          {
               {"clone", [&repository, &clock](const NativeCall& call) { return clone(repository, clock, call); }},
               {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
-          }};
+          },
+      .follow =
+          {
+              {model.find_entity("USER"),
+               [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
+                 return keep_suspended(model, transaction, draft);
+               }},
+              {item_entity,
+               [&model, &clock](runtime::Transaction& transaction, runtime::Draft& item) {
+                 if (!item.changed()) return Result<void, Problem>();
+                 return touch_list(model, transaction, *item.after->find("watchlistId"), clock);
+               }},
+          },
+      .make_room = {{item_entity,
+                     [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); }}},
+  };
 }
 
 }  // namespace stator::systems::worthwatch

@@ -49,9 +49,9 @@ std::optional<std::int64_t> position_between(std::optional<std::int64_t> low, st
   return under + (*high - under) / 2;
 }
 
-std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most) {
+std::vector<NewPosition> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most) {
   const auto target = [](std::size_t index) { return (static_cast<std::int64_t>(index) + 1) * kPositionStep; };
-  std::vector<Shifted> moves;
+  std::vector<NewPosition> moves;
   for (std::size_t i = 0; i < positions.size() && moves.size() < most; ++i) {
     if (target(i) < positions[i]) moves.push_back({.index = i, .position = target(i)});
   }
@@ -95,7 +95,7 @@ Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& pl
       return runtime::version_mismatch();
     model::PlainObject changes;
     changes.values.set("position", AttributeValue::number(*target.position));
-    TRY(transaction.change(*draft, changes, runtime::Source::Request));
+    TRY(transaction.change(*draft, changes, runtime::ValueSource::Request));
     TRY(touch_list(repository_.model(), transaction, *item.find("watchlistId"), clock_));
     moved = runtime::to_object(repository_.model(), entity_, *draft->after);
     return {};
@@ -141,14 +141,14 @@ Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) 
     for (const auto& item : items) positions.push_back(position_of(item));
     const auto moves = next_to_spread(positions, kSpreadTogether);
     if (moves.empty()) return {};
-    TRY(shift(watchlist_id, items, moves));
+    TRY(renumber(watchlist_id, items, moves));
   }
 }
 
 // Requires that no item was added or removed in the meantime, and that none of these was moved.  If the list is short
 // enough, the same holds for all items.
-Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
-                                       const std::vector<Shifted>& moves) {
+Result<void, Problem> ItemOrder::renumber(const AttributeValue& watchlist_id, const std::vector<Object>& items,
+                                          const std::vector<NewPosition>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};
   const auto count = AttributeValue::number(static_cast<std::int64_t>(items.size()));
   return repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
@@ -168,7 +168,7 @@ Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const
       auto* draft = TRY(unmoved(items[index]));
       model::PlainObject changes;
       changes.values.set("position", AttributeValue::number(position));
-      TRY(transaction.change(*draft, changes, runtime::Source::Model));
+      TRY(transaction.change(*draft, changes, runtime::ValueSource::Model));
     }
     return {};
   });

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kLastPosition = 999'999'999'999'999;
 std::optional<std::int64_t> position_between(std::optional<std::int64_t> low, std::optional<std::int64_t> high);
 
 // An item of a list, by its place in the order, and where it goes.
-struct Shifted {
+struct NewPosition {
   std::size_t index = 0;
   std::int64_t position = 0;
 };
@@ -32,7 +32,7 @@ struct Shifted {
 // first step on.  Empty when they are spread already.  After each single move the order of the items is the same. Items
 // that move down are moved from the first to the last, then items that move up from the last to the first, so that no
 // item passes its neighbour.
-std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most);
+std::vector<NewPosition> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most);
 
 // The order of a list's items.  A move is one write, because positions have room between them; when there is none left,
 // all items of the list are spread out first.  Blocking, thread-safe.
@@ -61,8 +61,9 @@ class ItemOrder {
                                                         const runtime::Precondition& precondition);
   Result<Target, runtime::Problem> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
   Result<void, runtime::Problem> spread_out(const value::AttributeValue& watchlist_id);
-  Result<void, runtime::Problem> shift(const value::AttributeValue& watchlist_id,
-                                       const std::vector<runtime::Object>& items, const std::vector<Shifted>& moves);
+  Result<void, runtime::Problem> renumber(const value::AttributeValue& watchlist_id,
+                                          const std::vector<runtime::Object>& items,
+                                          const std::vector<NewPosition>& moves);
 
   runtime::Repository& repository_;
   const Clock& clock_;

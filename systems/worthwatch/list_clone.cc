@@ -17,8 +17,8 @@ namespace {
 
 using runtime::Object;
 using runtime::Problem;
-using runtime::Source;
 using runtime::Transaction;
+using runtime::ValueSource;
 using value::AttributeValue;
 using value::Item;
 
@@ -46,7 +46,8 @@ class Cloning {
     const auto first = std::min(kClonedTogether, items_.size());
     const bool at_once = first == items_.size();
     TRY(repository_.transact([&](Transaction& transaction) -> Result<void, Problem> {
-      const auto* copy = TRY(transaction.create(*list_.entity, attributes_of_copy(request, at_once), Source::Model));
+      const auto* copy =
+          TRY(transaction.create(*list_.entity, attributes_of_copy(request, at_once), ValueSource::Model));
       id_ = *copy->after->find("watchlistId");
       return add(transaction, 0, first);
     }));
@@ -89,7 +90,7 @@ class Cloning {
   Result<void, Problem> finish(Transaction& transaction) {
     auto* copy = TRY(transaction.load(*list_.entity, name()));
     if (copy == nullptr) return runtime::conflict("Removed", "the copy was deleted while it was being made");
-    return transaction.change(*copy, {.values = {}, .nulls = {"unfinishedUntil"}}, Source::Model);
+    return transaction.change(*copy, {.values = {}, .nulls = {"unfinishedUntil"}}, ValueSource::Model);
   }
 
   Result<void, Problem> add(Transaction& transaction, std::size_t start, std::size_t end) {
@@ -99,7 +100,7 @@ class Cloning {
       for (const auto* name : {"contentType", "contentId", "curatorNote"}) {
         copy_attribute(items_[i].attributes, name, item);
       }
-      TRY(transaction.create(item_, std::move(item), Source::Model));
+      TRY(transaction.create(item_, std::move(item), ValueSource::Model));
     }
     return {};
   }

@@ -15,7 +15,7 @@ struct CloneRequest {
   bool is_public = false;
 };
 
-// A copy of `list` and its items that belongs to the caller, who can see it.
+// A copy of `list` and its items that belongs to the caller. The caller can see the list.
 //
 // Up to 45 items are copied in one transaction.  The copy of a longer list takes several and is in no list until the
 // last one.  It is removed when one of them fails, and expires within the hour when the process dies in between.

@@ -33,7 +33,7 @@ Result<void, Problem> touch_list(const model::Model& model, runtime::Transaction
   const auto now = std::chrono::floor<std::chrono::milliseconds>(clock.now());
   model::PlainObject changes;
   changes.values.set("updatedAt", value::AttributeValue(model::format_timestamp(now)));
-  return transaction.change(*list, changes, runtime::Source::Model);
+  return transaction.change(*list, changes, runtime::ValueSource::Model);
 }
 
 }  // namespace stator::systems::worthwatch
