@@ -37,8 +37,9 @@ PINNED = {
     "LC_ALL": "C",
     "PATH": "/usr/bin:/bin",
 }
-# The threads that serve requests and commit, by functions that only they run.  Others work by the clock.
-COUNTED_THREADS = re.compile(r"^c?fn=\(\d+\) stator::((http|api)::|storage::.*Store::commit\()", re.MULTILINE)
+# The threads that serve requests and commit, by functions that only they run.  Others work by the clock: so does the main thread,
+# which follows the access keys with functions of stator::http.
+COUNTED_THREADS = re.compile(r"^c?fn=\(\d+\) stator::(http::Loop::|api::|storage::.*Store::commit\()", re.MULTILINE)
 
 # RocksDB's memory table.  Its shape follows from a random number for each key, and a key that is written each second shifts them.
 SKIP_LIST, USUAL_WALK, LEAST_WALK = "rocksdb::InlineSkipList<", 6_000, 1_000  # instructions; an empty one is always the same
@@ -309,7 +310,7 @@ def is_counted(file):
 
 
 class Counts:
-    """What callgrind counted in one thread: instructions of each function itself, and the calls between functions."""
+    """The counts of callgrind in one thread: instructions of each function itself, and the calls between functions."""
 
     def __init__(self, file):
         self.own = collections.Counter()  # (function, library): instructions
@@ -317,7 +318,7 @@ class Counts:
         self.called = collections.Counter()  # (caller, called): instructions that the calls took, all in all
         self.names = {}
         function = called = library = "?"
-        calls = 0
+        calls = None
         with open(file, errors="replace") as lines:
             for line in lines:
                 key, equals, text = line.rstrip("\n").partition("=")
@@ -331,10 +332,10 @@ class Counts:
                     self.name("ob", text)
                 elif equals and key == "calls":
                     calls = int(text.split()[0])
-                elif line[:1] in "+-*0123456789" and calls:  # of the calls in the line before
+                elif line[:1] in "+-*0123456789" and calls is not None:  # of the calls in the line before; 0 if they began before the count
                     self.calls[function, called] += calls
                     self.called[function, called] += int(line.split()[1])
-                    calls = 0
+                    calls = None
                 elif line[:1] in "+-*0123456789":
                     self.own[function, library] += int(line.split()[1])
 

@@ -28,10 +28,14 @@ def build():
 
 
 def command(program, endpoint, workload, table, connections, items, seconds=0.0, warmup=0.0, pids=(), first=0, sign=False, rate=0):
-    """One run of `workload`; with no seconds, a workload that ends by itself (load) runs to its end.  `first`: where loading begins.  `sign`: with the
-    credentials in its environment.  `rate`: requests per second, 0 for as many as are answered."""
-    url = urllib.parse.urlparse(endpoint)
-    arguments = [program, workload, "--table", table, "--host", url.hostname, "--port", ports, "--path", url.path or "/",
+    """One run of `workload`; with no seconds, a workload that ends by itself (load) runs to its end.
+
+    `endpoint` can be several of one host, with commas between them: each connection is to one of them, in turn.  `first`: where loading
+    begins.  `sign`: with the credentials in its environment.  `rate`: requests per second, 0 for as many as are answered.
+    """
+    urls = [urllib.parse.urlparse(one) for one in endpoint.split(",")]
+    ports = ",".join(str(url.port or 80) for url in urls)
+    arguments = [program, workload, "--table", table, "--host", urls[0].hostname, "--port", ports, "--path", urls[0].path or "/",
                  "--connections", str(connections), "--items", str(items), "--first", str(first), "--seconds", str(seconds),
                  "--warmup", str(warmup), "--seed", str(time.monotonic_ns() % 1_000_003)]  # fmt: skip
     arguments += (["--sign", "yes"] if sign else []) + (["--rate", str(rate)] if rate else [])

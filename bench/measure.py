@@ -1,4 +1,4 @@
-"""What the benchmarks share: tables, load, one case after another, and what a server takes to start and to do nothing."""
+"""Shared by the benchmarks: tables, load, one case after another, and the cost of a server that starts and does nothing."""
 import http.client
 import json
 import os
@@ -126,7 +126,7 @@ def generate(program, endpoint, pids, workload, table, connections, items, secon
 
 
 def remarks(result):
-    """What a line about a result ends with."""
+    """The end of a line about a result."""
     text = f"{result['items_s']:.0f}" if result["items"] != result["operations"] else ""
     if result["others"] > 0.3:
         text += f"  (disturbed: others used {result['others']:.1f} cores)"

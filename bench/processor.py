@@ -6,7 +6,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def fields(pid):
-    """What /proc/PID/stat has behind the name: the state is the first, the parent the second."""
+    """The fields of /proc/PID/stat behind the name: the state is the first, the parent the second."""
     with open(f"/proc/{pid}/stat") as file:
         return file.read().rsplit(")", 1)[1].split()
 
