@@ -40,6 +40,11 @@ external_library(openssl HEADER openssl/ssl.h ARCHIVES ssl crypto)
 target_link_libraries(ext_openssl INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 external_library(rocksdb HEADER rocksdb/db.h ARCHIVES rocksdb snappy lz4 zstd bz2 z)
 target_link_libraries(ext_rocksdb INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  # RocksDB's calls of its slow checksum go to ours; see src/storage/rocksdb/crc32c.h.
+  set(rocksdb_link_options "-Wl,--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm")
+  target_link_options(ext_rocksdb INTERFACE ${rocksdb_link_options})
+endif()
 external_library(libpq HEADER postgresql/libpq-fe.h)  # loaded at run time, when a store in PostgreSQL is opened
 target_link_libraries(ext_libpq INTERFACE ${CMAKE_DL_LIBS})
 if(STATOR_TESTS OR STATOR_BENCHMARKS)

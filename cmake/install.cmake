@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, in two components: the program with its pages, and the library to link with.
+# The files of `cmake --install`, in two components: the program with its pages, and the library to link with.
 #
 #   cmake --install build/release --prefix FOLDER --strip --component program
 #   cmake --install build/release --prefix FOLDER --component library
@@ -10,7 +10,9 @@ include(CMakePackageConfigHelpers)
 # --- program
 
 # Shared libraries that are carried along are in lib/stator beside bin, wherever that is.
-set_target_properties(stator PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/stator")
+# In the build folder, too: the empty path that cmake would put there to make room makes the loader look for libraries
+# in the folder where the program is started.
+set_target_properties(stator PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/stator" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS stator RUNTIME COMPONENT program)
 install(FILES LICENSE README.md CHANGELOG.md stator.yaml.example
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)

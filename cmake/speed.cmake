@@ -1,4 +1,4 @@
-# What makes a build from nothing quick.  docs/internals/build.md has what each gives.  A file still includes what it
+# Makes a build from nothing quick.  docs/internals/build.md has the gain of each part.  A file still includes what it
 # uses, and its names are its own: the suite `each-file` compiles each one by itself, without any of this.
 
 option(STATOR_PRECOMPILED "Compile the standard headers once" ON)

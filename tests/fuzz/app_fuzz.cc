@@ -7,8 +7,8 @@
 
 #include "stator/app/auth/crypto.h"
 #include "stator/app/auth/jwt.h"
-#include "stator/app/rest/page_token.h"
-#include "stator/app/rest/target.h"
+#include "stator/app/rest/request/target.h"
+#include "stator/app/rest/routes/page_token.h"
 
 namespace {
 

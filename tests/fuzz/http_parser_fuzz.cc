@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/http/parser.h"
+#include "stator/http/message/parser.h"
 
 namespace {
 
@@ -58,7 +58,7 @@ std::string read_all(std::string_view wire, std::size_t step) {
       parser.reset();
       continue;
     }
-    // What waits for more is bounded too: a head, a body, and one line of chunk framing or the trailers.
+    // Incomplete input is bounded too: a head, a body, and one line of chunk framing or the trailers.
     require(size <= 2 * kLimits.header_bytes + kLimits.body_bytes + 256 || pending.size() <= step);
     if (given == wire.size()) return story + "waiting";
     const auto more = wire.substr(given, step);

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/http/response_parser.h"
+#include "stator/http/client/response_parser.h"
 
 namespace {
 
@@ -20,8 +20,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// What the parser makes of the bytes when the server closes behind them, as text.  `step` bytes are added at a time,
-// each time in a buffer of exactly the size that is needed, so that the sanitizer sees every byte read beyond it.
+// The result of the parser for the bytes when the server closes behind them, as text.  `step` bytes are added at a
+// time, each time in a buffer of exactly the size that is needed, so that the sanitizer sees every byte read beyond it.
 std::string read(std::string_view wire, std::size_t step, ResponseParser::To to) {
   ResponseParser parser(kLimits);
   parser.reset(to);

@@ -45,7 +45,7 @@ void check_template(std::string_view text) {
   if (const auto folded = model::fold(text)) require(*model::fold(*folded) == *folded);
 }
 
-// What DynamoDB's own evaluator says; it refuses nothing that we wrote, unless that is too long.
+// The result of DynamoDB's own evaluator; it refuses no text that we wrote, unless it is too long.
 bool matches(const expr::Condition& condition) {
   expr::Unbinder unbinder;
   const auto text = unbinder.text(condition);

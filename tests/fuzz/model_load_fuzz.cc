@@ -25,14 +25,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& entity : model.entities) {
     require(!entity.records.empty());
     for (const auto& parent : entity.parents) {
-      require(model.find_entity(parent.entity) != nullptr);
+      require(parent.to != nullptr && parent.to == model.find_entity(parent.entity));
       for (const auto& [theirs, own] : parent.by) require(entity.find_attribute(own) != nullptr);
     }
   }
   for (const auto& pattern : model.patterns) {
-    require(!pattern.index || model.table.find_index(*pattern.index) != nullptr);
+    require(pattern.index == nullptr || model.table.find_index(pattern.index->name) == pattern.index);
     for (const auto& returned : pattern.returns)
-      require(model.find_entity(returned.entity)->find_record(returned.record) != nullptr);
+      require(returned.entity != nullptr && returned.entity->find_record(returned.record->name) == returned.record);
   }
   return 0;
 }

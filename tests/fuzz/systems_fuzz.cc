@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/model/types/web_address.h"
 #include "stator/systems/media-library/csv.h"
-#include "stator/systems/shops/web_address.h"
-#include "stator/systems/stories/twee.h"
+#include "stator/systems/stories/test_twee.h"
 #include "stator/systems/stories/twine_archive.h"
 
 namespace {
 
+namespace model = stator::model;
 using namespace stator::systems;
 
 void require(bool condition) {
@@ -22,7 +23,7 @@ void require(bool condition) {
 }
 
 std::vector<media_library::CsvRow> read_csv(std::string_view text) {
-  TextSource source(text);
+  stator::TextSource source(text);
   media_library::CsvReader reader(source);
   std::vector<media_library::CsvRow> rows;
   while (auto row = reader.next().value()) rows.push_back(std::move(*row));
@@ -62,11 +63,11 @@ void check_twine(std::string_view text) {
 }
 
 void check_addresses(std::string_view text) {
-  if (const auto domain = shops::normal_domain(text)) {
-    require(shops::normal_domain(*domain).value() == *domain && shops::belongs_to(*domain, *domain));
+  if (const auto domain = model::normal_domain(text)) {
+    require(model::normal_domain(*domain).value() == *domain && model::belongs_to(*domain, *domain));
   }
-  if (const auto address = shops::canonical_url(text)) {
-    const auto again = shops::canonical_url(address->url);
+  if (const auto address = model::canonical_url(text)) {
+    const auto again = model::canonical_url(address->url);
     require(again.ok() && again->url == address->url && again->host == address->host);
   }
 }

@@ -23,7 +23,9 @@ import waiting
 
 TABLE = "Things"
 ITEMS = 1500
-DAMAGES = ["flipped at 10 %", "flipped at 50 %", "flipped at 99 %", "cut", "short by 20", "zeros", "emptied", "missing"]
+DAMAGES = ["flipped at 10 %", "flipped at 50 %", "flipped at 99 %", "cut", "short by 20", "zeros", "ones", "emptied", "missing"]
+# Of files that consist of records: the end of a log may have these bytes, too.
+RECORD_DAMAGES = ["ones from record -1", "ones from record -2", "ones from record -3"]
 STOPS = ["kill", "stop"]
 WAY_OUT = "stator repair --accept-loss"
 
@@ -94,8 +96,29 @@ def find(folder, kind):
     return files[0 if kind.startswith("first") else -1]
 
 
+def size_of(file):
+    """Of a log, without its filling."""
+    return len(file.read_bytes().rstrip(b"\xff")) if file.suffix == ".log" else file.stat().st_size
+
+
+def records_of(file):
+    """Where the records of a log or a manifest begin; docs/internals/damage.md names the code that draws the format."""
+    data, at, begins = file.read_bytes(), 0, []
+    while at + 7 <= len(data):
+        if 32768 - at % 32768 < 7:
+            at += 32768 - at % 32768
+            continue
+        length, kind = int.from_bytes(data[at + 4:at + 6], "little"), data[at + 6]
+        if kind not in (1, 2, 3, 4):
+            break
+        if kind in (1, 2):
+            begins.append(at)
+        at += 7 + length
+    return begins
+
+
 def damage(file, how):
-    size = file.stat().st_size
+    size = size_of(file)
     if how == "missing":
         return file.unlink()
     if how == "emptied":
@@ -105,10 +128,14 @@ def damage(file, how):
     if how == "short by 20":
         return os.truncate(file, max(size - 20, 0))
     with open(file, "r+b") as opened:
-        if how == "zeros":
+        if how in ("zeros", "ones"):
             begin = size // 4
             opened.seek(begin)
-            return opened.write(bytes(min(4096, size - begin)))
+            return opened.write((b"\0" if how == "zeros" else b"\xff") * min(4096, size - begin))
+        if how in RECORD_DAMAGES:
+            begin = records_of(file)[int(how.split()[3])]
+            opened.seek(begin)
+            return opened.write(b"\xff" * (size - begin))
         at = min(size - 1, size * int(how.split()[2]) // 100)
         opened.seek(at)
         byte = opened.read(1)[0]
@@ -257,7 +284,8 @@ class Case:
 
 class Damage(unittest.TestCase):
     def check(self, kind):
-        cases = [(stop, kind, how) for stop in STOPS for how in DAMAGES]
+        hows = DAMAGES + (RECORD_DAMAGES if kind in ("WAL", "MANIFEST") else [])
+        cases = [(stop, kind, how) for stop in STOPS for how in hows]
         with ThreadPoolExecutor(4) as pool:
             for case in pool.map(lambda case: Case(*case), cases):
                 print(f"  {case.name}: {case.outcome}", flush=True)
@@ -284,6 +312,29 @@ class Damage(unittest.TestCase):
 
     def test_of_format(self):
         self.check("FORMAT")
+
+    def test_of_a_block_that_the_start_reads(self):
+        folder = tempfile.mkdtemp(prefix="stator-damaged-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        for round_ in range(3):  # each start makes a table file of the log
+            with stator.Server(folder) as server:
+                connection = server.connect()
+                if round_ == 0:
+                    connection.ok("CreateTable", TableName=TABLE, BillingMode="PAY_PER_REQUEST",
+                                  AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+                                  KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}])
+                connection.ok("PutItem", TableName=TABLE, Item=item(round_))
+                connection.close()
+                server.kill()
+        file = find(folder, "first SST")
+        damage(file, "flipped at 10 %")
+        with Start(folder) as server:
+            self.assertIsNotNone(server.refusal)
+            self.assertIn(file.name, server.refusal)
+            self.assertIn(WAY_OUT, server.refusal)
+        self.assertEqual(repair(folder, "--accept-loss").returncode, 0)
+        with Start(folder) as server:
+            self.assertIsNone(server.refusal)
 
     def test_of_the_mark(self):
         self.check("MARK")
@@ -428,7 +479,7 @@ class FullDisk(unittest.TestCase):
 
 
 class TinyDisk(FullDisk):
-    """What is promised for a full disk holds on a small one, where the reserve is small, too."""
+    """The promises for a full disk hold on a small one, where the reserve is small, too."""
 
     SIZE = "12m"
     test_large_items_fill_it_and_deletes_make_room = None  # the test below asks for more

@@ -1,4 +1,4 @@
-"""What bodies of REST requests can make the server hold: of strangers nothing, of users a little."""
+"""The memory that bodies of REST requests can take: of strangers none, of users a little."""
 
 import gzip
 import re
@@ -136,7 +136,7 @@ class Bodies(Flooded):
         body = b'{"title":"' + b"a" * (16 * MB - 20) + b'"}'
         for token, expected in ((None, 401), (self.ann.token, 413)):
             statuses, grown = self.flood(self.request("/stories", body, token), 16)
-            # Who is cut off while sending may miss the answer.
+            # A client that is cut off while sending may miss the answer.
             self.assertLessEqual(set(statuses), {expected, None})
             self.assertIn(expected, statuses)
             self.assertLess(grown, 100 * MB)

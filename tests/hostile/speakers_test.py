@@ -1,4 +1,4 @@
-"""Who may speak: web pages, access keys that are lost, links planted in a data folder, other users of the machine."""
+"""Access: web pages, lost access keys, links planted in a data folder, other users of the machine."""
 
 import contextlib
 import datetime

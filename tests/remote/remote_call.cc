@@ -17,9 +17,9 @@
 #include <string_view>
 #include <variant>
 
-#include "stator/client/call.h"
 #include "stator/client/capabilities.h"
 #include "stator/client/remote.h"
+#include "stator/client/test_call.h"
 #include "stator/value/json.h"
 
 namespace {

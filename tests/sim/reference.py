@@ -1,4 +1,4 @@
-"""What conditions, updates and projections mean, written for reading rather than speed; and random ones of each."""
+"""The meaning of conditions, updates and projections, written for reading rather than speed; and random ones of each."""
 import base64
 import copy
 import decimal
@@ -18,7 +18,7 @@ def spell(value):
 
 
 def sort_key(value):
-    """What a scalar sorts by."""
+    """The sort key of a scalar."""
     ((kind, v),) = value.items()
     return number(v) if kind == "N" else base64.b64decode(v) if kind == "B" else v.encode()
 

@@ -1,5 +1,7 @@
 """The lines that the build cannot keep clean.  Each check takes a Tree and yields "path:line: what is wrong"."""
 
+import ast
+import builtins
 import concurrent.futures
 import hashlib
 import json
@@ -7,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import symtable
 import tempfile
 
 NOT_OURS = {".git", "build", "node_modules", "stator-data", "__pycache__"}
@@ -101,11 +104,31 @@ def json_trees_stay_at_the_edges(tree):
     yield from tree.grep([path for path in paths if not within(path, "src/api")], r"\bJsonMembers\b", message)
 
 
+REASON = r"(?:\w+::)*\w*(?:Error|Fault|Problem|Failure|Refusal|Miss)"  # why there is no value
+MEMBERS = r"(?:[^<>;()]|<[^<>]*>)*"  # of a template, one of which may be a template itself
+SECOND_RESULTS = "|".join([
+    r"\bATTEMPT\(", r"std::expected\b", r"class \[\[nodiscard\]\]", r"\b(?:StatusOr|ErrorOr|Expected|Either)<",
+    rf"std::variant<{MEMBERS}\b{REASON}>", rf"std::variant<{REASON}, ", rf"std::variant<{MEMBERS}, {REASON},",
+    rf"std::(?:pair|tuple)<{MEMBERS}\b{REASON}>", rf"std::(?:pair|tuple)<{REASON}, ",
+    r"std::(?:pair|tuple)<bool,[^;=]*>&? (?:\w+::)*\w+\(",  # as what a function returns
+    rf"std::optional<{REASON}>&? (?:\w+::)*\w+\(",
+    r"\bbool (?:\w+::)*\w+\([^;{]*(?<!const )\b(?:\w+::)*(?:Error|Problem|Fault)& \w+\)",  # false, and the reason in a parameter
+])  # fmt: skip
+# They answer what is wrong with bytes or with a key that has been read, and the caller goes on with the answer.
+ASKED_FOR_A_FAULT = ("src/http/signature/sigv4.", "src/client/remote.cc", "src/api/partiql/partiql_plan.cc", "src/storage/postgres/store_condition.")
+
+
 def results_are_of_one_type(tree):
     """A value or the reason why there is none is a Result<T, E>."""
-    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and str(path) != "src/base/result.h"]
-    pattern = r"\bATTEMPT\(|std::expected\b|class \[\[nodiscard\]\]|std::variant<(?:[^<>;]|<[^<>]*>)*\b\w*(Error|Fault|Problem|Failure|Refusal|Miss)>"
-    return tree.grep(paths, pattern, "{}: take a Result of stator/base/result.h")
+    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and str(path) != "src/base/result.h"
+             and not str(path).startswith(ASKED_FOR_A_FAULT)]  # fmt: skip
+    message = "{}: take a Result of stator/base/result.h"
+    yield from tree.grep(paths, SECOND_RESULTS, message)
+    for path in paths:  # a type that can be asked whether it is one of the two
+        text = tree.text(path)
+        for body in re.finditer(r"^(?:class|struct) (?:\[\[\w+\]\] )?(\w+)[^;{]*\{$.*?^\};", text, re.MULTILINE | re.DOTALL):
+            if re.search(r"\b(?:bool (?:ok|has_value)|operator bool)\(\) const", body[0]) and re.search(r"(?<!return)[\w&>*] error\(\)", body[0]):
+                yield f"{path}:{text.count(chr(10), 0, body.start()) + 1}: {message.format(body[1])}"
 
 
 def backends_are_chosen_above_the_engine(tree):
@@ -118,18 +141,57 @@ def backends_are_chosen_above_the_engine(tree):
 def time_comes_from_a_clock(tree):
     paths = [path for path in tree.code() if not within(path, "src/base")]
     yield from tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
-    upper = [path for path in paths if within(path, "src/client", "src/runtime", "src/app", "src/console", "systems") and not is_test(path)]
+    upper = [path for path in paths if within(path, "src/client", "src/runtime", "src/app", "src/console", "src/server", "systems") and not is_test(path)]
     yield from tree.grep(upper, r"steady_clock::now", "{}: take a Clock, so that a test can choose the time")
 
 
 def waiting_is_a_clocks(tree):
-    paths = [path for path in tree.code() if not within(path, "src/base")]
-    return tree.grep(paths, r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(", "{} outside src/base; take a Clock, or wait for the event")
+    """Nobody sleeps; what waits for a time waits by its Clock.  The engine and the stores also wait between rounds of background work."""
+    # The proxy of test_proxy.h holds bytes back, as a slow network does.
+    paths = [path for path in tree.code() if not within(path, "src/base") and str(path) != "src/storage/postgres/test_proxy.h"]
+    sleeps = r"(?<![\w.>])(?:sleep|usleep|nanosleep|clock_nanosleep)\s*\(|\b(?:sleep_for|sleep_until|pthread_cond_timedwait)\s*\("
+    sleeps += r"|\bp?poll\s*\((?:nullptr|NULL|0)\s*,|\bp?select\s*\(\s*0\s*,|\bepoll_p?wait2?\s*\([^;]*, 0, "
+    yield from tree.grep(paths, sleeps, "{} outside src/base; take a Clock, or wait for the event")
+    upper = [path for path in paths if within(path, "src", "systems") and not within(path, "src/engine", "src/storage") and not is_test(path)]
+    # A StopSignal waits for a signal of the process.
+    waits = r"\b(?!(?:clock|clock_|present_|stop)\b)\w+(?:\(\))?(?:\.|->)(?:wait_for|wait_until|try_lock_for|try_lock_until|try_acquire_for|try_acquire_until)\s*\("
+    yield from tree.grep(upper, waits, "{}) takes real time; let a Clock wait")
+
+
+SLEEPS = (
+    "tests/tools/waiting.py",  # what the others wait with
+    "tests/tools/run_suites.py",  # runs the suites, and is none
+    "tests/browser/pictures.mjs",  # makes pictures, and tests nothing
+)
+
+
+def tests_wait_for_events(tree):
+    """A test waits until something has happened, for a bounded time: in Python with tests/tools/waiting.py, in a browser for a selector."""
+    paths = [path for path in tree.paths if (within(path, "tests") or "tests" in path.parts) and str(path) not in SLEEPS
+             and not within(path, "tests/tidy")]  # fmt: skip
+    python = [path for path in paths if path.suffix == ".py" or re.match(r"#!.*\bpython3\b", tree.text(path))]
+    yield from tree.grep(python, r"\b(?:time|asyncio|gevent)\.sleep\(|\bfrom time import .*\bsleep\b|threading\.Event\(\)\.wait\(",
+                         "{}: wait for an event with tests/tools/waiting.py")  # fmt: skip
+    scripts = [path for path in paths if path.suffix in {".js", ".mjs", ".ts"}]
+    yield from tree.grep(scripts, r"\bwaitForTimeout\(|\bsetTimeout\((?:done|resolve|\w+), ?[\d_]+\)|timers/promises", "{}: wait for an event")
+    shell = [path for path in paths if path.suffix == ".sh" or re.match(r"#!.*\b(?:ba)?sh\b", tree.text(path))]
+    yield from tree.grep(shell, r"^\s*sleep [\d.]+", "{}: wait for an event")
 
 
 def includes_start_at_a_root(tree):
     paths = [path for path in tree.code() if within(path, "src", "include", "bench")]
     return tree.grep(paths, r'#\s*include\s*"(?!stator/)', "{} is not of the form \"stator/<layer>/<file>\"")
+
+
+def includes_lead_somewhere(tree):
+    """Also in programs that `./test` does not build, such as fuzzers."""
+    paths = set(map(str, tree.paths))
+    for path in tree.code():
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            if included := re.match(r'#\s*include\s*"stator/([^"]+)"', line):
+                name = included[1]
+                if not paths & {f"src/{name}", f"include/stator/{name}", name, f"bench/loadgen/{name.removeprefix('bench/')}"}:
+                    yield f"{path}:{number}: {name} is not there"
 
 
 def _published(tree):
@@ -261,6 +323,13 @@ def nothing_is_left_to_do(tree):
     return tree.grep(paths, r"\b(TODO|FIXME|XXX|HACK)\b", "{}: finish it, or open an issue")
 
 
+def comments_begin_with_their_subject(tree):
+    """A comment says "The errors of a body" and not "What is wrong with a body"."""
+    paths = [path for path in tree.code() if within(path, "src", "systems", "include")]
+    pattern = r"(?:^|\s)//\s+(?:What|Who|Whose|Whoever|Whichever)\b"
+    return tree.grep(paths, pattern, "{}: begin with the name of the thing")
+
+
 def files_end_with_a_newline(tree):
     for path in tree.paths:
         text = tree.text(path)
@@ -366,6 +435,55 @@ def log_events_have_snake_case_names(tree):
                     yield f"{path}:{number}: the event \"{event}\" is not snake_case"
 
 
+# The codes of the diagnostics that the first two stages of the model's compiler report.  The last stage has all others.
+STAGES = {
+    "src/model/syntax": "bad-(?:default|duration|encoding|expression|name|pattern|route|template|word|yaml)|missing-(?:value|word)|"
+                        "out-of-range|repeated-word|several-documents|too-(?:deep|long)|unknown-(?:value|word)|wrong-type",
+    "src/model/resolve": "unknown-(?:attribute|entity|grant|index|input|key|parameter|pattern|record|relation|step)",
+}  # fmt: skip
+
+
+def stages_leave_judgements_to_the_last(tree):
+    """syntax/ reports what is no text of the language, resolve/ names that nothing has; check/ judges the rest."""
+    for folder, codes in STAGES.items():
+        paths = [path for path in tree.code() if within(path, folder)]
+        # `signed-in` is a word of the language.
+        code = rf'"(?!(?:{codes}|signed-in)")(?:contradiction|[a-z]+(?:-[a-z]+)+)"'
+        yield from tree.grep(paths, code, "{} is no code of this stage; names are looked up in resolve/, judgements made in check/well_formed/")
+
+
+# --- Python
+
+
+MODULE_NAMES = set(dir(builtins)) | {"__file__", "__name__", "__doc__", "__builtins__", "__path__", "__spec__"}
+
+
+def python_names_are_defined(tree):
+    """A name that no program defines is found when it is used, and not before."""
+    for path in tree.paths:
+        text = tree.text(path)
+        if path.suffix != ".py" and not (path.suffix == "" and re.match(r"#!.*\bpython3\b", text)):
+            continue
+        try:
+            syntax = ast.parse(text)
+        except SyntaxError as error:
+            yield f"{path}:{error.lineno}: {error.msg}"
+            continue
+        scopes = [symtable.symtable(text, str(path), "exec")]
+        for scope in scopes:
+            scopes += scope.get_children()
+        defined = MODULE_NAMES | {
+            symbol.get_name() for scope in scopes for symbol in scope.get_symbols()
+            if (symbol.is_assigned() or symbol.is_imported()) and (scope is scopes[0] or symbol.is_declared_global())}  # fmt: skip
+        if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(syntax)):
+            continue
+        used = sorted((node.lineno, node.id) for node in ast.walk(syntax) if isinstance(node, ast.Name))
+        for name, begin in {symbol.get_name(): scope.get_lineno() for scope in reversed(scopes) for symbol in scope.get_symbols()
+                            if symbol.is_referenced() and symbol.is_global() and symbol.get_name() not in defined}.items():  # fmt: skip
+            line = next((line for line, used_name in used if used_name == name and line >= begin), begin)
+            yield f"{path}:{line}: nothing defines {name}"
+
+
 # --- documents
 
 
@@ -423,6 +541,10 @@ def the_glossary_names_what_exists(tree):
                 yield f"{page}:{number}: {name} is not in the code"
 
 
+# A type that is defined in a namespace, and not in another type.
+TYPE = re.compile(r"(?:struct|class|enum class|union) (?:\[\[\w+\]\] )?(?:alignas\(\w+\) )?(\w+)\b(?!::)(?: final)?\s*(?::.*)?\{")
+
+
 def a_type_has_one_definition(tree):
     """Two types of one name in one namespace: the linker takes either, and a program that has both breaks in strange places."""
     seen = {}
@@ -435,11 +557,58 @@ def a_type_has_one_definition(tree):
                 spaces.append(opened[1] or None)
             elif re.match(r"\}\s*// namespace", line) and spaces:
                 spaces.pop()
-            elif (defined := re.match(r"(?:struct|class|enum class|union) (?:\[\[\w+\]\] )?(\w+)\b(?!::)(?: final)?\s*(?::.*)?\{", line)) and None not in spaces:
+            elif (defined := TYPE.match(line)) and None not in spaces:
                 name = "::".join([*spaces, defined[1]])
                 if name in seen:
                     yield f"{path}:{number}: {name} is also defined in {seen[name]}"
                 seen.setdefault(name, path)
+
+
+# Names that types of several layers have, and why.
+SHARED_NAMES = {
+    **dict.fromkeys(
+        ("BillingMode", "ChangeKind", "IndexProjection", "OnDemandThroughput", "ProjectionKind", "StreamRecord", "StreamView", "Throughput"),
+        "DynamoDB's own words: in the API's requests, in the engine, and in models"),
+    **dict.fromkeys(
+        ("Action", "Assignment", "Kind", "Node", "Order", "Statement", "Step", "Token", "TokenKind", "Type", "Update"),
+        "words of grammars: expressions, PartiQL, SQL and the model language have theirs; a tree in memory has nodes, too"),
+    **dict.fromkeys(("Client", "Connection"), "of HTTP, of the DynamoDB API, and of a database server"),
+    "Lease": "the right to do something alone for a while: a process, or a worker of the shops system",
+}  # fmt: skip
+
+
+def _layer_of(path, layers):
+    """The folder of the layer that has this file."""
+    return next((folder for folder in path.parents if folder in layers), pathlib.Path(*path.parts[:2]))
+
+
+def a_type_has_a_name_of_its_own(tree):
+    """A header of another layer that has a type of this name makes a reader look twice.  SHARED_NAMES has the exceptions."""
+    layers = {path.parent for path in tree.paths if path.name == "CMakeLists.txt" and "stator_layer(" in tree.text(path)}
+    seen = {}
+    for path in tree.code():
+        if path.suffix != ".h" or is_test(path) or not within(path, "src", "systems", "include"):
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            defined = TYPE.match(line)
+            if not defined or defined[1] in SHARED_NAMES:
+                continue
+            first = seen.setdefault(defined[1], path)
+            if _layer_of(first, layers) != _layer_of(path, layers):
+                yield f"{path}:{number}: {first} has another {defined[1]}; take a name of its own"
+
+
+MOST_FILES = 40
+
+
+def large_folders_have_rooms(tree):
+    counts = {}
+    for path in tree.code():
+        if within(path, "src", "systems") and not is_test(path):
+            counts[path.parent] = counts.get(path.parent, 0) + 1
+    for folder, count in counts.items():
+        if count > MOST_FILES:
+            yield f"{folder}:1: {count} files of code; give them rooms (ROOMS of the layer)"
 
 
 def the_map_shows_every_layer(tree):
@@ -550,23 +719,30 @@ ALL = [
     backends_are_chosen_above_the_engine,
     time_comes_from_a_clock,
     waiting_is_a_clocks,
+    tests_wait_for_events,
     includes_start_at_a_root,
+    includes_lead_somewhere,
     public_headers_include_those_that_are_installed,
     installed_headers_bring_nothing_along,
     headers_have_pragma_once,
     headers_compile_alone,
     nothing_is_left_to_do,
+    comments_begin_with_their_subject,
     files_end_with_a_newline,
     lines_end_with_a_newline_only,
     code_is_formatted,
     lines_fit_into_120_columns,
     try_stands_before_braces,
     log_events_have_snake_case_names,
+    stages_leave_judgements_to_the_last,
+    python_names_are_defined,
     links_lead_somewhere,
     documents_name_files_that_exist,
     comments_name_pages_that_exist,
     the_glossary_names_what_exists,
     a_type_has_one_definition,
+    a_type_has_a_name_of_its_own,
+    large_folders_have_rooms,
     the_map_shows_every_layer,
     lock_files_name_the_public_registry,
     the_page_makes_no_markup_of_text,

@@ -20,7 +20,7 @@ import waiting
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds for the pair to be made, or to be whole again
 STABLE = {"primary", "secondary"}
-# What the monitor waits for before it takes a node for gone.  Its own times are for networks.
+# The time after which the monitor takes a node for gone.  Its defaults are for networks.
 MONITOR_SETTINGS = {
     "pgautofailover.health_check_period": "500ms", "pgautofailover.health_check_timeout": "1s",
     "pgautofailover.health_check_max_retries": "1", "pgautofailover.health_check_retry_delay": "200ms",
@@ -164,7 +164,7 @@ class Pair:
         return f"postgres://stator@{hosts}/{self.database}?sslmode=disable"
 
     def sql(self, port, text, database=None, user="stator"):
-        """What psql prints, None if the server does not answer."""
+        """The output of psql; None if the server does not answer."""
         ran = subprocess.run(["psql", "-X", "-q", "-A", "-t", f"postgres://{user}@127.0.0.1:{port}/{database or self.database}?connect_timeout=2",
                               "-c", text], capture_output=True, text=True, timeout=30, check=False, **self.as_user())  # fmt: skip
         return ran.stdout.strip() if ran.returncode == 0 else None

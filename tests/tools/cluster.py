@@ -39,13 +39,18 @@ class Cluster:
     def alive(self):
         return all(server.alive() for server in self.servers)
 
+    @staticmethod
+    def pause(server, seconds):
+        """Its process stands still, as when its machine does."""
+        os.kill(server.pid, signal.SIGSTOP)
+        waiting.let_work(seconds)
+        os.kill(server.pid, signal.SIGCONT)
+
     def disturb(self, rng):
         """Kills one, asks it to end, or stops it for a while, and lets it come back."""
         server, choice = rng.choice(self.servers), rng.random()
         if choice < 0.4:
-            os.kill(server.pid, signal.SIGSTOP)
-            waiting.let_work(rng.uniform(0.5, 4))
-            os.kill(server.pid, signal.SIGCONT)
+            self.pause(server, rng.uniform(0.5, 4))
             return
         if choice < 0.8:
             server.kill()

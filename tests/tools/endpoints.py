@@ -3,10 +3,10 @@
 import pathlib
 import socket
 import subprocess
-import time
 
 import client_programs
 import server as stator
+import waiting
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "remote"
 DYNOXIDE = [str(FOLDER / "node_modules/@dynoxide/linux-x64/dynoxide")]
@@ -24,13 +24,12 @@ def start(command, folder, environment=None):
     port = stator.free_port()
     process = subprocess.Popen([*command, "--port", str(port)], env=environment, cwd=folder, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)  # fmt: skip
-    deadline = time.monotonic() + 60 * stator.slowness()
-    while True:
+    for _ in waiting.attempts(60 * stator.slowness(), 0.05, 0.05):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return process, f"http://127.0.0.1:{port}"
         except OSError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                process.kill()
-                raise RuntimeError(f"{command[-1]} ended at its start, or does not listen") from None
-            time.sleep(0.05)
+            if process.poll() is not None:
+                break
+    process.kill()
+    raise RuntimeError(f"{command[-1]} ended at its start, or does not listen")

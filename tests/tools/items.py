@@ -1,4 +1,4 @@
-"""What the service says about sizes and index entries, computed independently: the yardstick of the black-box suites."""
+"""The service's rules of sizes and index entries, computed independently: black-box suites compare with them."""
 import base64
 
 

@@ -1,4 +1,5 @@
 """A PostgreSQL of a test's own: in a temporary folder, at a socket there, as an unprivileged user, gone afterwards."""
+import contextlib
 import os
 import pathlib
 import pwd
@@ -72,9 +73,12 @@ class Postgres:
         return any(user.pw_name == name for user in pwd.getpwall())
 
     def __enter__(self):
+        self.make_data()
+        return self.start()
+
+    def make_data(self):
         self.run("initdb", "-D", self.folder / "data", "-U", "stator", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
                  "--no-sync", "--no-instructions")  # fmt: skip
-        return self.start()
 
     def __exit__(self, *_):
         self.stop()
@@ -107,9 +111,63 @@ class Postgres:
             self.process.wait(START_SECONDS)
             self.process = None
 
+    def set(self, name, value):
+        """Changes a setting while it runs."""
+        self.sql(f"ALTER SYSTEM SET {name} = {value}")
+        self.sql("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
+    def paused(self):
+        """All its processes stand still, as when its machine does: they neither answer nor end connections."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        self.process.send_signal(signal.SIGSTOP)  # it starts no others
+        stopped = [self.process.pid, *map(int, children.read_text().split())]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
     def url(self, database="postgres", user="stator"):
-        return f"postgres://{user}@/{database}?host={self.folder}"
+        port = f"&port={self.settings['port']}" if "port" in self.settings else ""
+        return f"postgres://{user}@/{database}?host={self.folder}{port}"
+
+    @contextlib.contextmanager
+    def session(self, database="postgres"):
+        """Runs statements one after another in the same session."""
+        psql = subprocess.Popen([programs() / "psql", "-X", "-q", "-A", "-t", self.url(database)], cwd="/", text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, **self.as_user())  # fmt: skip
+
+        def run(text):
+            print(f"{text};\nSELECT 'done';", file=psql.stdin, flush=True)
+            for line in psql.stdout:
+                if line.strip() == "done":
+                    break
+
+        try:
+            yield run
+        finally:
+            psql.stdin.close()
+            psql.wait(START_SECONDS)
+            psql.stdout.close()
 
     def sql(self, text, database="postgres"):
-        """What psql prints for the statements, without headings."""
+        """The output of psql for the statements, without headings."""
         return self.run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url(database), text=text).strip()
+
+
+class Standby(Postgres):
+    """Follows a Postgres, until it is promoted."""
+
+    def __init__(self, primary, **settings):
+        super().__init__(**settings)
+        self.primary = primary
+
+    def make_data(self):
+        self.run("pg_basebackup", "-D", self.folder / "data", "-d", self.primary.url(), "-R", "--checkpoint=fast", "--no-sync")
+
+    def promote(self):
+        self.sql("SELECT pg_promote()")

@@ -88,7 +88,7 @@ class App:
                               capture_output=True, timeout=PATIENCE, check=True).stdout.strip()  # fmt: skip
 
     def verify(self, *arguments):
-        """What `stator model verify` says of the data, wherever that is.  Not while an embedded app is at it."""
+        """The output of `stator model verify` for the data, in any place.  Not while an embedded app uses the data."""
         where = self.arguments[self.arguments.index("--endpoint") :][:2] if "--endpoint" in self.arguments else ("--data", self.folder)
         done = subprocess.run([stator.binary(), "model", "verify", self.model, *where, *arguments], env=self.environment, text=True,
                               capture_output=True, timeout=PATIENCE)  # fmt: skip
@@ -107,7 +107,7 @@ class App:
         return f"{text}.{encoded(hmac.digest(secret.encode(), text.encode(), hashlib.sha256))}"
 
     def secret(self):
-        """What its tokens are signed with."""
+        """The secret that signs its tokens."""
         return pathlib.Path(self.folder, "app_secret").read_text().strip()
 
     def raw(self, method, target, body=None, headers=()):

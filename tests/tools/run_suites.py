@@ -85,7 +85,7 @@ def layers_with_tests(top):
     for cmake_file in sorted([*top.glob("src/**/CMakeLists.txt"), *top.glob("systems/*/CMakeLists.txt")]):
         text = cmake_file.read_text()
         layer = re.search(r"stator_layer\(\s*(\w+)", text)
-        rooms = re.search(r"\bROOMS\s+([a-z_ \n]+)", text)
+        rooms = re.search(r"\bROOMS\s+([a-z_/ \n]+)", text)
         folders = [cmake_file.parent, *(cmake_file.parent / room for room in (rooms[1].split() if rooms else []))]
         files = [file for folder in folders for file in folder.glob("*_test.cc")]
         if layer and files:
@@ -328,7 +328,7 @@ class Runner:
         sys.stdout.flush()
 
     def print_times(self, elapsed):
-        """What took how long, slowest first.  Processor time is what a change of the machine's load does not change."""
+        """The time of each suite, slowest first.  Processor time does not depend on the load of the machine."""
         print(f"\n{'slowest first':<30}{'elapsed':>10}{'processor':>12}")
         for name, seconds, processor in sorted(self.times, key=lambda time: -time[1]):
             print(f"{name:<30}{seconds:8.1f} s{processor:10.1f} s")

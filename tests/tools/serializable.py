@@ -63,7 +63,7 @@ def _short(values):
 
 
 def _seen(transaction, key):
-    """What the transaction read of others: without the value that it had itself appended before."""
+    """The values of others that the transaction read: without the value that it had itself appended before."""
     values = transaction.reads[key]
     return values[:-1] if key in transaction.appends and values and values[-1] == transaction.appends[key] else values
 
@@ -92,7 +92,7 @@ class _Lists:
         return None
 
     def _values_fault(self, what, key, values):
-        """What is wrong with a list whatever the order of the appends."""
+        """The errors of a list that no order of the appends explains."""
         if len(set(values)) != len(values):
             twice = [value for value, count in collections.Counter(values).items() if count > 1]
             return f"{what} has {twice[0]!r} twice"

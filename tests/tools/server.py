@@ -14,11 +14,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import dynamo  # noqa: E402
+import waiting  # noqa: E402
 
 
 def binary():
@@ -100,14 +100,14 @@ class Server:
             with open(self.log_file.name, "ab") as log:
                 self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                 preexec_fn=self.preexec)
-            deadline = time.monotonic() + timeout * slowness()
-            while self.process.poll() is None:
+            for _ in waiting.attempts(timeout * slowness(), 0.003, 0.003):
+                if self.process.poll() is not None:
+                    break
                 if self.healthy():
                     return self
-                if time.monotonic() > deadline:
-                    self.process.kill()
-                    raise RuntimeError(f"no answer to GET /health within {timeout} s\n{self.log()}")
-                time.sleep(0.003)
+            else:
+                self.process.kill()
+                raise RuntimeError(f"no answer to GET /health within {timeout} s\n{self.log()}")
             if "port" not in self.log() and "ddress" not in self.log():
                 break
             self.port = free_port()

@@ -3,6 +3,17 @@
 import time
 
 
+def attempts(seconds, pause=0.01, longest=1):
+    """For a loop that ends itself on success: goes round at once, and again after growing pauses until the time is up."""
+    deadline = time.monotonic() + seconds
+    while True:
+        yield
+        if time.monotonic() > deadline:
+            return
+        time.sleep(pause)
+        pause = min(pause * 2, longest)
+
+
 def until(condition, what, seconds=30, pause=0.01):
     """The first answer of condition() that is true.  When there is none in time, an AssertionError says `what`."""
     deadline = time.monotonic() + seconds
@@ -14,7 +25,7 @@ def until(condition, what, seconds=30, pause=0.01):
 
 
 def until_passes(action, errors=AssertionError, seconds=30, pause=0.05):
-    """What action() returns when it first raises none of `errors`.  When there is no time left, its last error goes on."""
+    """The first result of action() without one of `errors`.  When there is no time left, its last error is raised."""
     deadline = time.monotonic() + seconds
     while True:
         try:
