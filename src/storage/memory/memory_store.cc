@@ -126,6 +126,13 @@ class MemoryStore final : public Store {
   }
 
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  // A snapshot sees a commit a moment before last_commit_ counts it.
+  CommitSequence last_commit_of(BytesView /*key*/) const override {
+    const Version* version = versions_.pin();
+    const CommitSequence sequence{version->sequence};
+    versions_.unpin(version);
+    return sequence;
+  }
   Result<void> sync() override { return {}; }
   Result<void> recover() override {
     if (!full_.load(std::memory_order_relaxed)) return {};

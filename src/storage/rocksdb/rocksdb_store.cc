@@ -143,8 +143,11 @@ rocksdb::Status RocksDbStore::publish_written() {
   } else {
     unsynced_.store(true, std::memory_order_release);
   }
-  for (auto& commit : written) cache_.commit(commit.batch, std::move(commit.base));
-  last_commit_.store(last.value, std::memory_order_release);
+  {
+    MutexLock lock(showing_mutex_);
+    for (auto& commit : written) cache_.commit(commit.batch, std::move(commit.base));
+    last_commit_.store(last.value, std::memory_order_release);
+  }
   commits_.fetch_add(written.size(), std::memory_order_relaxed);
   return rocksdb::Status::OK();
 }

@@ -44,6 +44,11 @@ class RocksDbStore final : public Store, private StoreFiles {
   Result<void> publish(CommitSequence sequence) override;
   Result<std::optional<Bytes>> get_written(BytesView key) const override;
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  // A snapshot sees a commit a moment before last_commit_ counts it, so this waits for the count.
+  CommitSequence last_commit_of(BytesView /*key*/) const override {
+    MutexLock lock(showing_mutex_);
+    return last_commit();
+  }
   Result<void> advance_to(CommitSequence least) override;
   Result<void> sync() override;
   // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from
@@ -214,7 +219,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   // Held to publish.  Before commit_mutex_.
   Mutex publish_mutex_;
   bool lost_written_ GUARDED_BY(publish_mutex_) = false;  // a sync has failed: nothing is published until recover()
-  mutable Mutex unpublished_mutex_;                       // after all others
+  mutable Mutex showing_mutex_;      // held while readers begin to see commits and last_commit_ counts them
+  mutable Mutex unpublished_mutex_;  // after all others
   std::vector<Unpublished> unpublished_ GUARDED_BY(unpublished_mutex_);
   std::shared_ptr<const Snapshot> newest_base_ GUARDED_BY(unpublished_mutex_);  // of the newest commit that was written
 

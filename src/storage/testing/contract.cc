@@ -629,6 +629,33 @@ void commits_from_several_threads_all_count(StorePlace& place) {
       << "no two commits share a sequence";
 }
 
+void a_snapshot_sees_only_commits_that_are_counted(StorePlace& place) {
+  const auto store = place.open();
+  std::atomic<bool> done{false};
+  const auto read = [&] {
+    while (!done.load() && !::testing::Test::HasFailure()) {
+      const auto snapshot = store->snapshot();
+      const auto newest = snapshot->cursor(KeyRange::prefix("log"), Direction::Backward);
+      if (!newest->valid()) continue;
+      const Bytes key(newest->key());
+      EXPECT_LE(read_u64be(key.data() + 3), store->last_commit_of(key).value);
+    }
+  };
+  const std::jthread reader(read);
+  for (int group = 0; group < 100; ++group) {
+    CommitSequence last;
+    for (int i = 0; i < 8; ++i) {
+      Batch batch;
+      batch.put_sequenced("log........", 3, "v");
+      const auto written = store->write(std::move(batch));
+      ASSERT_TRUE(written) << written.error().message;
+      last = *written;
+    }
+    EXPECT_TRUE(store->publish(last));
+  }
+  done = true;
+}
+
 struct Sentence {
   const char* name;
   void (*check)(StorePlace&);
@@ -657,6 +684,7 @@ constexpr Sentence kContract[] = {
     {"CommitsGoOnBehindANumber", commits_go_on_behind_a_number},
     {"SyncAndRecoverAreFineWithoutTrouble", sync_and_recover_are_fine_without_trouble},
     {"CommitsFromSeveralThreadsAllCount", commits_from_several_threads_all_count},
+    {"ASnapshotSeesOnlyCommitsThatAreCounted", a_snapshot_sees_only_commits_that_are_counted},
 };
 
 class ContractTest : public ::testing::Test {
