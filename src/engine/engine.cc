@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "stator/base/log.h"
-#include "stator/engine/joined_write.h"
 #include "stator/engine/server_text.h"
 #include "stator/engine/store_copy.h"
 #include "stator/engine/stream/stream.h"
+#include "stator/engine/write/joined_write.h"
 
 namespace stator::engine {
 namespace {

@@ -7,7 +7,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
-#include "stator/engine/committer.h"
+#include "stator/engine/write/committer.h"
 
 namespace stator::engine {
 

@@ -7,8 +7,8 @@
 
 #include "stator/engine/background_thread.h"
 #include "stator/engine/catalog.h"
-#include "stator/engine/committer.h"
 #include "stator/engine/lease.h"
+#include "stator/engine/write/committer.h"
 
 // The remains of deleted tables and indexes in a store that erases key by key.
 //

@@ -4,7 +4,7 @@
 
 #include "stator/base/unique_function.h"
 #include "stator/engine/catalog.h"
-#include "stator/engine/committer.h"
+#include "stator/engine/write/work.h"
 
 namespace stator::engine {
 

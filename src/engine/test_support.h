@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "stator/engine/catalog.h"
-#include "stator/engine/item_write.h"
 #include "stator/engine/schema.h"
+#include "stator/engine/write/item_write.h"
 #include "stator/expr/binder.h"
 #include "stator/value/test_random_value.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "stator/api/json/capacity_json.h"
-#include "stator/engine/item_write.h"
 #include "stator/engine/schema.h"
+#include "stator/engine/write/item_write.h"
 
 namespace stator::api {
 

@@ -4,7 +4,7 @@
 
 #include "stator/api/answer_item.h"
 #include "stator/api/json/json_members.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 #include "stator/expr/cache.h"
 #include "stator/expr/projection.h"
 

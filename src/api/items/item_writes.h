@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "stator/api/functions.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 
 // Functions shared by the operations that write items.
 namespace stator::api {

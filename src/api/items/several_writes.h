@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "stator/api/functions.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 
 namespace stator::api {
 

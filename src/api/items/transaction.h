@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stator/api/reply.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 
 // Functions shared by the transactional operations.
 namespace stator::api {

@@ -8,7 +8,7 @@
 #include "stator/api/functions.h"
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/items/page_read.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 #include "stator/expr/partiql/binding.h"
 
 // PartiQL statements as the engine's reads and writes, for ExecuteStatement, BatchExecuteStatement and

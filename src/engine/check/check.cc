@@ -9,9 +9,9 @@
 
 #include "stator/engine/check/checking.h"
 #include "stator/engine/remains.h"
-#include "stator/engine/request_token.h"
 #include "stator/engine/stream/change_log.h"
 #include "stator/engine/stream/stream.h"
+#include "stator/engine/write/request_token.h"
 #include "stator/value/stored_item.h"
 
 namespace stator::engine {

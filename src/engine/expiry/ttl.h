@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "stator/engine/committer.h"
 #include "stator/engine/schema.h"
+#include "stator/engine/write/pending_commit.h"
 #include "stator/value/attribute_value.h"
 
 // Time to live: when items expire, and the entries that know it in order.  docs/internals/ttl.md tells how and why.

@@ -6,8 +6,8 @@
 #include "stator/base/mutex.h"
 #include "stator/engine/background_thread.h"
 #include "stator/engine/catalog.h"
-#include "stator/engine/committer.h"
 #include "stator/engine/lease.h"
+#include "stator/engine/write/committer.h"
 
 namespace stator::engine {
 

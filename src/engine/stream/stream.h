@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "stator/engine/catalog.h"
-#include "stator/engine/committer.h"
 #include "stator/engine/keyspace.h"
 #include "stator/engine/lease.h"
 #include "stator/engine/schema.h"
 #include "stator/engine/stream/change_log.h"
+#include "stator/engine/write/pending_commit.h"
 
 // Streams: the change log of a table, as shards that clients read.  docs/internals/streams.md tells how and why.
 namespace stator::engine {

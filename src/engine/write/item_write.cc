@@ -1,4 +1,4 @@
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "stator/base/mutex.h"
-#include "stator/engine/item_write.h"
+#include "stator/engine/write/item_write.h"
 
 namespace stator::engine {
 

@@ -1,4 +1,4 @@
-#include "stator/engine/joined_write.h"
+#include "stator/engine/write/joined_write.h"
 
 namespace stator::engine {
 

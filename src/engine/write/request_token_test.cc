@@ -1,4 +1,4 @@
-#include "stator/engine/request_token.h"
+#include "stator/engine/write/request_token.h"
 
 #include <gtest/gtest.h>
 

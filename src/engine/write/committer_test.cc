@@ -1,4 +1,4 @@
-#include "stator/engine/committer.h"
+#include "stator/engine/write/committer.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stator/engine/committer.h"
+#include "stator/engine/write/pending_commit.h"
 
 namespace stator::engine {
 
