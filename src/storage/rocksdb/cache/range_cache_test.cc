@@ -61,6 +61,10 @@ class CachedStore final : public Store {
     return sequence;
   }
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  CommitSequence last_commit_of(BytesView /*key*/) const override {
+    MutexLock lock(mutex_);  // until a commit that readers see is counted
+    return last_commit();
+  }
   Result<void> sync() override { return {}; }
   Result<void> recover() override { return {}; }
   Capabilities capabilities() const override { return {}; }
@@ -78,7 +82,7 @@ class CachedStore final : public Store {
   Counts counts_;
   const std::unique_ptr<Store> base_ = open_memory_store();
   mutable RangeCache cache_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::function<void()> between_;
   std::atomic<std::uint64_t> last_commit_{0};
 };
