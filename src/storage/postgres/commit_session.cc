@@ -140,8 +140,8 @@ Result<void> StoreParts::note_lane(Connection* from, std::int32_t lane, std::int
     return Error{ErrorCode::Storage, "the database server is behind what was read before"};
   }
   TRY(condition.check_fence(fence));
-  // A store of its own knows it without being told, and tells it when its readers may know.
-  if (is_shared()) known.note(lane, sequence_of(sequence));
+  // An exclusive store knows its commits without being told, and tells of them when they are answered.
+  (is_shared() ? known : seen).note(lane, sequence_of(sequence));
   return {};
 }
 

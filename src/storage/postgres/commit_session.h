@@ -52,6 +52,7 @@ struct StoreParts {
   const std::shared_ptr<Haste> haste = std::make_shared<Haste>();
   Lanes lanes;
   KnownCommits known;
+  KnownCommits seen;  // by a reader of an exclusive store, perhaps before its commit is known
   StoreCondition condition;
   Servers servers;
   DatabaseClock clock;

@@ -93,6 +93,7 @@ Result<void> PostgresStore::open() {
   }
   parts_.lanes = Lanes(lanes, options.placement);
   parts_.known.start(parts_.lanes.rows());
+  parts_.seen.start(parts_.lanes.rows());
   if (!TRY(take_lock(*connection, options, kOpenPatience))) {
     connection->add_once(fmt::format("SELECT holder FROM {}.lanes WHERE lane = 0", options.schema));
     const auto rows = TRY(connection->run());
@@ -154,7 +155,7 @@ std::unique_ptr<LoopReader> PostgresStore::reader_on(EventLoop& loop) {
 
 CommitSequence PostgresStore::last_commit_of(BytesView key) const {
   const auto lane = parts_.lanes.of(key);
-  return lane ? parts_.known.of(*lane) : last_commit();
+  return lane ? std::max(parts_.known.of(*lane), parts_.seen.of(*lane)) : last_commit();
 }
 
 // Runs a read, and once more on a new connection when the one it got turns out to be broken: the server was restarted
