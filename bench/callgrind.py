@@ -41,9 +41,6 @@ PINNED = {
 # which follows the access keys with functions of stator::http.
 COUNTED_THREADS = re.compile(r"^c?fn=\(\d+\) stator::(http::Loop::|api::|storage::.*Store::commit\()", re.MULTILINE)
 
-# RocksDB's memory table.  Its shape follows from a random number for each key, and a key that is written each second shifts them.
-SKIP_LIST, USUAL_WALK, LEAST_WALK = "rocksdb::InlineSkipList<", 6_000, 1_000  # instructions; an empty one is always the same
-
 
 class Data:
     """The items and requests.  Two of them make the same ones, so that programs and runs can be compared."""
@@ -310,32 +307,28 @@ def is_counted(file):
 
 
 class Counts:
-    """The counts of callgrind in one thread: instructions of each function itself, and the calls between functions."""
+    """The counts of callgrind in one thread: instructions of each function itself."""
 
     def __init__(self, file):
         self.own = collections.Counter()  # (function, library): instructions
-        self.calls = collections.Counter()  # (caller, called): how many
-        self.called = collections.Counter()  # (caller, called): instructions that the calls took, all in all
         self.names = {}
-        function = called = library = "?"
-        calls = None
+        function = library = "?"
+        called = False  # the next line has the instructions of a call
         with open(file, errors="replace") as lines:
             for line in lines:
                 key, equals, text = line.rstrip("\n").partition("=")
                 if equals and key == "fn":
                     function = self.name("fn", text)
                 elif equals and key == "cfn":
-                    called = self.name("fn", text)
+                    self.name("fn", text)
                 elif equals and key == "ob":
                     library = self.name("ob", text)
                 elif equals and key == "cob":
                     self.name("ob", text)
                 elif equals and key == "calls":
-                    calls = int(text.split()[0])
-                elif line[:1] in "+-*0123456789" and calls is not None:  # of the calls in the line before; 0 if they began before the count
-                    self.calls[function, called] += calls
-                    self.called[function, called] += int(line.split()[1])
-                    calls = None
+                    called = True
+                elif line[:1] in "+-*0123456789" and called:
+                    called = False
                 elif line[:1] in "+-*0123456789":
                     self.own[function, library] += int(line.split()[1])
 
@@ -347,13 +340,8 @@ class Counts:
         return self.names[kind, number]
 
     def total(self):
-        """Instructions, with a usual number of them for each walk through a skip list: how its nodes are linked is random."""
-        total, walks, walked = sum(self.own.values()), 0, 0
-        for (caller, called), instructions in self.called.items():
-            if SKIP_LIST in called.split("(")[0] and SKIP_LIST not in caller.split("(")[0]:
-                walks += self.calls[caller, called]
-                walked += instructions
-        return total - walked + walks * USUAL_WALK if walked > walks * LEAST_WALK else total
+        """Instructions."""
+        return sum(self.own.values())
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@
 
 #include "stator/base/log.h"
 #include "stator/storage/rocksdb/counter_merge.h"
+#include "stator/storage/rocksdb/memtable/key_tree_factory.h"
 
 namespace stator::storage {
 
@@ -94,6 +95,7 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   rocks.memtable_whole_key_filtering = true;
   rocks.memtable_prefix_bloom_size_ratio = 0.02;
   rocks.arena_block_size = arena_block_bytes(options.write_buffer_bytes);
+  rocks.memtable_factory = new_key_tree_factory();
 
   // One commit at a time, so nothing to run in parallel or to order.
   rocks.allow_concurrent_memtable_write = false;
