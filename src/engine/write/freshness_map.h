@@ -1,8 +1,10 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "stator/base/bytes.h"
 
@@ -18,15 +20,25 @@ class FreshnessMap {
  private:
   friend class PendingCommit;
   friend class Committer;
-  static constexpr std::size_t kSlots = 1 << 14;
+  // Many more than the keys that are planned and not yet committed, which are thousands when many batches wait.
+  static constexpr std::size_t kSlots = 1 << 16;
   struct Slot {
-    std::uint64_t commit = 0;      // the last that wrote here
-    std::uint32_t last_write = 0;  // in that commit, the newest of PendingCommit::writes_
+    std::uint64_t commit;      // the last that wrote here
+    std::uint32_t last_write;  // in that commit, the newest of PendingCommit::writes_
   };
+  struct Free {
+    void operator()(Slot* slots) const { std::free(slots); }
+  };
+  static Slot* new_slots() {
+    auto* const slots = static_cast<Slot*>(std::calloc(kSlots, sizeof(Slot)));
+    if (slots == nullptr) throw std::bad_alloc();
+    return slots;
+  }
   Slot& slot(BytesView key);
 
   std::atomic<std::uint64_t> visible_{0};
-  std::array<Slot, kSlots> slots_{};  // only the thread that commits touches them
+  // Only the thread that commits touches them.  Of these zeros, only those that were used take memory.
+  const std::unique_ptr<Slot[], Free> slots_{new_slots()};
 };
 
 }  // namespace stator::engine

@@ -114,9 +114,11 @@ class MemoryStore final : public Store {
     const CommitSequence sequence{versions_.newest()->sequence + 1};
     Edit edit(versions_.newest()->root, sequence.value);
     std::uint64_t bytes = 0;
-    for (auto& operation : batch.operations()) {
-      bytes += size_of(operation);
-      TRY(apply(edit, operation, sequence));
+    auto& operations = batch.operations();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      if (i % tree::kPathsAtOnce == 0) tree::prefetch_paths(edit.root(), operations, i);
+      bytes += size_of(operations[i]);
+      TRY(apply(edit, operations[i], sequence));
     }
     versions_.publish(sequence.value, edit.take());
     last_commit_.store(sequence.value, std::memory_order_release);

@@ -10,6 +10,7 @@
 namespace stator::storage::tree {
 namespace {
 
+constexpr std::size_t kWorthPrefetching = 8;                    // paths
 constexpr std::size_t kSparse = Node::kMaxSlots / 4;            // fewer slots: try to merge with a neighbour
 constexpr std::size_t kMergedAtMost = Node::kMaxSlots * 3 / 4;  // leaves room, so that the next insert does not divide
 
@@ -146,6 +147,25 @@ const Blob* find(const Node* root, BytesView key) {
   }
   const auto position = lower_bound(node, key);
   return position.exact ? node->blobs()[position.index] : nullptr;
+}
+
+void prefetch_paths(const Node* root, const std::vector<Batch::Operation>& operations, std::size_t first) {
+  const auto count = std::min(kPathsAtOnce, operations.size() - first);
+  if (root == nullptr || count < kWorthPrefetching) return;
+  std::array<const Node*, kPathsAtOnce> nodes;
+  nodes.fill(root);
+  // All leaves are on one level.
+  for (auto level = root->level; level > 0; --level) {
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes[i] = nodes[i]->children()[child_index(nodes[i], operations[first + i].key)];
+      __builtin_prefetch(nodes[i]);
+      prefetch_heads(nodes[i]);
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto position = lower_bound(nodes[i], operations[first + i].key);
+    if (position.exact) __builtin_prefetch(nodes[i]->blobs()[position.index]);
+  }
 }
 
 Edit::~Edit() {

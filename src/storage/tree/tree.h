@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stator/base/bytes.h"
+#include "stator/storage/store.h"
 
 // A persistent B+tree: an edit leaves every older version of the tree readable and untouched.
 //
@@ -93,6 +94,11 @@ void free_node(Node* node);  // the node alone
 
 // The entry at `key`, or nullptr.  `root` may be null: an empty tree.
 const Blob* find(const Node* root, BytesView key);
+
+// Asks the processor for the nodes on the ways to many keys at once; a search alone waits for one node after another.
+// For the next kPathsAtOnce operations of a batch, from `first` on.
+constexpr std::size_t kPathsAtOnce = 16;
+void prefetch_paths(const Node* root, const std::vector<Batch::Operation>& operations, std::size_t first);
 
 // A block, or a whole subtree, that a version no longer has although older ones may.
 class Garbage {

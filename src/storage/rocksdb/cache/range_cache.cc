@@ -202,7 +202,11 @@ void RangeCache::commit(Batch& batch, std::shared_ptr<const Snapshot> base) {
   const auto sequence = newest.sequence + 1;
   Edit edit(newest.root, sequence);
   if (bytes_ > 0) {
-    for (const auto& operation : batch.operations()) apply(edit, operation);
+    const auto& operations = batch.operations();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      if (i % tree::kPathsAtOnce == 0) tree::prefetch_paths(edit.root(), operations, i);
+      apply(edit, operations[i]);
+    }
     make_room(edit, kStepsPerOffer + batch.operations().size());
     changes_.add(sequence, batch);
     changes_bytes_.store(changes_.size_bytes(), std::memory_order_relaxed);
