@@ -236,6 +236,7 @@ struct StoreHealth {
   std::string cause = {};  // for the log: it may name files and folders
   std::string file = {};   // the one that is damaged, if it is known
   KeyRange keys = {};      // the keys of that file; an empty end when they are not known
+  bool readable = true;    // false: the store is closed, and all reads fail until it recovers
 };
 
 // A file of a store on disk.

@@ -397,6 +397,10 @@ void Committer::finish(Works& works, std::size_t first, std::size_t count,
 Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t first, std::size_t most,
                                                        std::size_t& taken) {
   if (read_only_) try_recover();  // first: it can change what the works are about to read
+  if (read_only_ && !readable_) {
+    taken = 1;
+    return read_only_error(*works[first]);
+  }
   Group group;
   const auto executed = execute(works, first, most, /*reads_written=*/false, group);
   taken = group.taken;
@@ -508,6 +512,14 @@ void Committer::fail_store(const Error& error) {
 // Files and folders of this machine are for its log.
 Error Committer::read_only_error(const Work& work) const {
   using storage::StoreTrouble;
+  if (!readable_) {
+    return {ErrorCode::ReadOnly,
+            trouble_ == StoreTrouble::Damaged
+                ? "The database is closed: its files are damaged, and it could not be opened again. The server's log "
+                  "names the file."
+                : "The database is closed: its disk is full or failing, and its files could not be opened again. Reads "
+                  "and writes go on when it recovers."};
+  }
   const auto* words = "its disk is full or failing. Reads go on, and writes will when it recovers.";
   switch (trouble_) {
     case StoreTrouble::None: break;
@@ -558,6 +570,7 @@ void Committer::try_recover() {
   if (now < next_recovery_ || trouble_ == storage::StoreTrouble::Damaged) return;
   auto recovered = store_.recover();
   next_recovery_ = clock_.now() + kRecoveryInterval;  // it can take long itself
+  readable_ = store_.health().readable;
   if (!recovered && recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
   if (recovered && recovered_) recovered = recovered_();
   if (!recovered) {

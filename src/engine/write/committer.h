@@ -181,6 +181,7 @@ class Committer {
   bool committed_since_recovery_ = false;  // by recover_for()
   Error failure_;
   storage::StoreTrouble trouble_ = storage::StoreTrouble::None;
+  bool readable_ = true;  // the store, after the last attempt to recover
 
   std::atomic<bool> read_only_{false};
   std::atomic<std::uint64_t> commits_{0}, works_{0}, conflicts_{0}, failures_{0};

@@ -364,6 +364,27 @@ TEST_P(CommitterTest, StaysReadOnlyWhenTheStoreIsDamaged) {
   EXPECT_EQ(store.recoveries_tried(), 0U) << "opening it again mends nothing";
 }
 
+TEST_P(CommitterTest, RefusesWritesWithTheCauseWhileTheStoreIsClosed) {
+  open();
+  store.fail_commits(1);
+  store.fail_recover(true);
+  ASSERT_FALSE(commit(put("a", "1")));
+  store.fail_reads(true);
+  clock.advance(std::chrono::seconds{1});
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = commit([](PendingCommit&) { ADD_FAILURE() << "a work that reads would fail with Storage"; });
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::ReadOnly);
+    EXPECT_EQ(refused.error().message,
+              "The database is closed: its disk is full or failing, and its files could not be opened again. Reads and "
+              "writes go on when it recovers.");
+  }
+  store.fail_reads(false);
+  store.fail_recover(false);
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_TRUE(commit(put("a", "2")));
+}
+
 TEST_P(CommitterTest, SaysWhenItsStoreCannotBeReachedOrBelongsToAnother) {
   open();
   store.be_in_trouble(storage::StoreTrouble::Unreachable);

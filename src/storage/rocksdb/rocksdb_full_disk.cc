@@ -45,7 +45,7 @@ Result<void> RocksDbStore::enter_reserve() {
   take_reserve();
   if (!open_database(Mode::OnReserve)) {
     too_little_for_reserve_ = free_bytes(options_.path).value_or(0);
-    TRY(open_database(Mode::ReadOnly));
+    return go_on_reading(full);
   }
   return full;
 }

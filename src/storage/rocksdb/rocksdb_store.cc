@@ -224,12 +224,8 @@ Result<void> RocksDbStore::recover() {
     TRY(Result(room));
     TRY(close_database());
   }
-  const auto opened = open_database(Mode::Normal);
-  if (!opened && disk_is_full_ && db_ == nullptr) {
-    // It could be read, so it still can.
-    ignore_error(open_database(Mode::ReadOnly), "readers are told that it is closed");
-  }
-  TRY(Result(opened));
+  if (auto opened = open_database(Mode::Normal); !opened) return go_on_reading(std::move(opened).error());
+  readable_ = true;
   recovered_at_ = std::chrono::steady_clock::now();
   noted_full_ = false;
   failed_ = false;
@@ -241,8 +237,23 @@ Result<void> RocksDbStore::recover() {
   return {};
 }
 
+Error RocksDbStore::go_on_reading(Error cause) {
+  // Opening a damaged folder to read it would fail as well, and that is good: acknowledged commits are missing, and a
+  // reader would get the values before them as if they were the newest.
+  auto opened = cause.code == ErrorCode::Corruption ? Result<void>(cause) : open_database(Mode::ReadOnly);
+  readable_ = opened.ok();
+  if (opened) return cause;
+  mode_ = Mode::ReadOnly;
+  if (opened.error().code != ErrorCode::Corruption) return cause;
+  failure_ = opened.error().message;
+  listener_->forget();
+  set_health({.trouble = StoreTrouble::Damaged, .cause = failure_, .file = table_in(failure_)});
+  return std::move(opened).error();
+}
+
 StoreHealth RocksDbStore::health() const {
   auto health = health_without_keys();
+  health.readable = readable_;
   if (!health.file.empty()) health.keys = keys_of(health.file);
   return health;
 }

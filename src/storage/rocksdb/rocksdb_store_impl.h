@@ -178,6 +178,9 @@ class RocksDbStore final : public Store, private StoreFiles {
   // The same after publish_written().
   Error fail_published(const rocksdb::Status& status) REQUIRES(commit_mutex_);
   Error failed_error() const REQUIRES(commit_mutex_);
+  // Opens the database to be read, as it could be before, after `cause` has kept it closed.  Answers why it is not open
+  // for writes.
+  Error go_on_reading(Error cause) REQUIRES(commit_mutex_);
   void set_health(StoreHealth health);
   StoreHealth health_without_keys() const;
   // Between the first and the last key of a table file.
@@ -215,6 +218,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
   std::atomic<std::size_t> open_snapshots_{0};  // of db_: those held by cache_ and its views
   mutable RangeCache cache_;                    // closed while db_ is null or replaced
+  std::atomic<bool> readable_{true};            // false: recover() has left db_ null
 
   // Held to publish.  Before commit_mutex_.
   Mutex publish_mutex_;

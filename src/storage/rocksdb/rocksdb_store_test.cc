@@ -5,9 +5,11 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <deque>
@@ -17,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "stator/storage/rocksdb/log_file.h"
@@ -464,6 +467,93 @@ TEST(FailingDisk, LosesNothingThatWasPublishedWhileAnotherThreadWrote) {
 }
 
 TEST(FailingDisk, LosesNothingWhileItCompacts) { expect_nothing_lost(kBusy, 30'000); }
+
+// --- A disk that cannot sync some files.  The functions that RocksDB calls for it are replaced in this program.
+
+std::atomic<bool> syncs_fail = false;  // of logs and manifests
+
+int sync_unless_it_fails(int file, long call) {
+  if (syncs_fail) {
+    std::error_code unknown;
+    const auto path = fs::read_symlink(fmt::format("/proc/self/fd/{}", file), unknown);
+    if (path.extension() == ".log" || path.filename().string().starts_with("MANIFEST-")) {
+      errno = EIO;
+      return -1;
+    }
+  }
+  return static_cast<int>(::syscall(call, file));
+}
+
+}  // namespace
+}  // namespace stator::storage
+
+extern "C" int fsync(int file) { return stator::storage::sync_unless_it_fails(file, SYS_fsync); }
+extern "C" int fdatasync(int file) { return stator::storage::sync_unless_it_fails(file, SYS_fdatasync); }
+
+namespace stator::storage {
+namespace {
+
+class HalfFailingDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    store = open_rocksdb_store({.path = folder_.path()}).value();
+    ASSERT_TRUE(put(*store, "a", "old"));
+    ASSERT_TRUE(put(*store, "b", "old"));
+  }
+  void TearDown() override { syncs_fail = false; }
+  void cut_log() const {
+    for (const auto& file : fs::directory_iterator(folder_.path())) {
+      if (file.path().extension() == ".log") fs::resize_file(file.path(), 0);
+    }
+  }
+
+ private:
+  TemporaryFolder folder_;
+
+ protected:
+  std::unique_ptr<Store> store;
+};
+
+TEST_F(HalfFailingDisk, IsReadWhileAttemptsToRecoverFail) {
+  syncs_fail = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  const auto last = store->last_commit();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    SCOPED_TRACE(attempt);
+    const auto recovered = store->recover();
+    ASSERT_FALSE(recovered);
+    EXPECT_EQ(recovered.error().code, ErrorCode::Storage) << recovered.error().message;
+    EXPECT_EQ(store->health().trouble, StoreTrouble::DiskFailing);
+    EXPECT_TRUE(store->health().readable);
+    EXPECT_EQ(store->last_commit(), last);
+    const auto value = store->get("a");
+    ASSERT_TRUE(value) << value.error().message;
+    EXPECT_EQ(*value, "old") << "a sync of the new value has failed";
+    EXPECT_EQ(testing::entries(*store->snapshot()), (testing::Entries{{"a", "old"}, {"b", "old"}}));
+    EXPECT_EQ(put(*store, "b", "new").error().code, ErrorCode::Storage);
+  }
+  syncs_fail = false;
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->health().trouble, StoreTrouble::None);
+  EXPECT_TRUE(put(*store, "b", "new"));
+  EXPECT_EQ(store->get("b").value(), "new");
+}
+
+// Without the log, the folder would answer old values as if they were the newest.
+TEST_F(HalfFailingDisk, IsNotReadWhenItHasLostAcknowledgedCommits) {
+  syncs_fail = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  cut_log();
+  syncs_fail = false;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    SCOPED_TRACE(attempt);
+    EXPECT_EQ(store->recover().error().code, ErrorCode::Corruption);
+    EXPECT_EQ(store->health().trouble, StoreTrouble::Damaged);
+    EXPECT_FALSE(store->health().readable);
+    EXPECT_EQ(store->get("a").error().code, ErrorCode::Storage);
+    EXPECT_FALSE(put(*store, "b", "new"));
+  }
+}
 
 // --- A disk that is full.
 

@@ -78,8 +78,10 @@ Error FaultyStore::trouble_error() const {
 
 StoreHealth FaultyStore::health() const {
   MutexLock lock(mutex_);
-  if (trouble_ == StoreTrouble::None) return store_->health();
-  return {.trouble = trouble_, .cause = trouble_error().message};
+  auto health = trouble_ == StoreTrouble::None ? store_->health()
+                                               : StoreHealth{.trouble = trouble_, .cause = trouble_error().message};
+  health.readable = !fail_reads_;
+  return health;
 }
 
 void FaultyStore::report_shared(bool shared) {

@@ -29,7 +29,7 @@ class FaultyStore final : public Store {
   void fail_commits_found_at_recovery(std::size_t count);
   // The next `count` commits answer Conflict and change nothing.
   void conflict_commits(std::size_t count);
-  // Until told otherwise, every get, and every cursor opened from now on, fails with Storage.
+  // Until told otherwise, every get, and every cursor opened from now on, fails with Storage, and health() tells it.
   void fail_reads(bool fail);
   // Until told otherwise, recover() fails, and so does every commit once one has failed.
   void fail_recover(bool fail);
