@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -16,6 +17,9 @@ int main(int argc, char** argv) {
   // Stator writes data and secrets, which only their owner may read.  Here rather than file by file, because
   // RocksDB makes its files itself, and every command makes some.
   ::umask(077);
+  // A file that reaches the limit of the process (ulimit -f) is a write that fails, and not a reason to die without a
+  // word.  Here, because every command that writes files can reach it.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return stator::cli::run(argc, argv, stator::cli::kCommit);
   } catch (const std::exception& exception) {

@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import resource
-import signal
 import ssl
 import stat
 import subprocess
@@ -541,7 +540,6 @@ class Refusals(Speakers):
 
     def test_writes_that_are_refused_while_read_only_do_not_fill_the_log(self):
         def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
 
         server = self.start("serve", preexec=small_files)

@@ -316,7 +316,7 @@ class FailAndRecover {
  public:
   // With `in_two_steps`, one thread writes while another publishes.
   [[noreturn]] static void run(const RocksDbOptions& options, const std::string& log, rlim_t limit, bool in_two_steps) {
-    ::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);  // as the program does
     auto opened = open_rocksdb_store(options);
     REQUIRE(opened);
     FailAndRecover(**opened, log, limit).rounds(in_two_steps);
@@ -393,6 +393,7 @@ class FailAndRecover {
       }
       const auto last = store_.last_commit();
       REQUIRE(!commit());  // read-only from now on
+      REQUIRE(store_.health().trouble == StoreTrouble::DiskFailing);
       REQUIRE(store_.last_commit() == last);
       const auto before = store_.get("key00000");
       REQUIRE(before && before->has_value());
