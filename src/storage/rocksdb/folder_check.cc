@@ -13,6 +13,7 @@
 #include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/table_files.h"
 #include "stator/storage/rocksdb/tables_only.h"
 
 namespace stator::storage {
@@ -149,9 +150,22 @@ class FolderChecker {
       check_.opened = false;
       return {};
     }
+    // RocksDB names the manifest, or nothing, when the end of a table is damaged.
+    if (file.empty() && add_damaged_tables()) return {};
     add(Kind::Table, file.empty() ? std::string("a table file") : file,
         missing ? std::string("is missing") : fmt::format("is damaged: {}", text));
     return {};
+  }
+
+  bool add_damaged_tables() {
+    const auto before = check_.damage.size();
+    const auto tables = named_tables(folder_);
+    if (!tables) return false;
+    for (const auto& table : *tables) {
+      const auto [opened, status] = check_table_file(folder_ + table.name, Blocks::Skipped);
+      if (!opened) check_.damage.push_back(table_damage(table.file_number, status));
+    }
+    return check_.damage.size() > before;
   }
 
   struct BadLog {
@@ -244,6 +258,10 @@ class FolderChecker {
 std::string manifest_name(std::uint64_t number) { return fmt::format("{}{:06}", kManifestPrefix, number); }
 std::string table_name(std::uint64_t number) { return fmt::format("{:06}.sst", number); }
 std::string log_name(std::uint64_t number) { return fmt::format("{:06}.log", number); }
+
+FolderDamage table_damage(std::uint64_t number, const rocksdb::Status& status) {
+  return {FolderDamage::Kind::Table, table_name(number), fmt::format("is damaged: {}", status.ToString())};
+}
 
 FolderListing FolderListing::of(const std::string& folder) {
   FolderListing listing;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocksdb/status.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -39,6 +41,8 @@ struct FolderDamage {
   std::string file;  // its name in the folder
   std::string what;  // "is missing", "is damaged at byte 12: ..."
 };
+
+FolderDamage table_damage(std::uint64_t number, const rocksdb::Status& status);  // of a table file that cannot be read
 
 // The state of a folder, as opening it would find it.
 struct FolderCheck {

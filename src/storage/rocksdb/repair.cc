@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rocksdb/db.h>
-#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/write_batch.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/table_files.h"
 #include "stator/storage/rocksdb/tables_only.h"
 
 namespace stator::storage {
@@ -369,21 +369,17 @@ class Repair {
   // Blocks that are damaged are not seen when a folder is opened.
   Result<void> read_tables() {
     const auto files = FolderListing::of(folder_);
-    const auto rocks = options_of(folder_);
     std::uint64_t done = 0;
     for (const auto number : files.tables) {
       options_.progress("reading table files", done++, files.tables.size());
       const auto name = table_name(number);
-      rocksdb::SstFileReader reader(rocks);
-      auto status = reader.Open(folder_ + "/" + name);
-      const bool opened = status.ok();
-      if (opened) status = reader.VerifyChecksum();
+      const auto [opened, status] = check_table_file(folder_ + "/" + name, Blocks::Read);
       if (status.ok()) continue;
       if (trouble_of(status) == StoreTrouble::NoDescriptors) return storage_error("cannot read " + name, status);
       if (!opened) unreadable_.push_back(number);
       const bool known =
           std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) { return one.file == name; });
-      if (!known) check_.damage.push_back({Kind::Table, name, fmt::format("is damaged: {}", status.ToString())});
+      if (!known) check_.damage.push_back(table_damage(number, status));
     }
     options_.progress("reading table files", files.tables.size(), files.tables.size());
     for (const auto number : unreadable_) report_.tables_lost.push_back(table_name(number));
@@ -402,11 +398,7 @@ class Repair {
   // The tables that the manifest names; nothing if it cannot be read.
   std::optional<std::vector<rocksdb::LiveFileMetaData>> live_tables() const {
     if (found(Kind::Manifest) || found(Kind::Current)) return std::nullopt;
-    TablesOnly tables(folder_, TablesOnly::Damage::FoundWhenRead);
-    if (!tables.open().ok()) return std::nullopt;
-    std::vector<rocksdb::LiveFileMetaData> files;
-    tables.db().GetLiveFilesMetaData(&files);
-    return files;
+    return named_tables(folder_);
   }
 
   // From the first to the last key of every damaged table file, as far as the manifest can be read.

@@ -213,6 +213,27 @@ TEST(RocksDbRepair, LosesOnlyTheKeysOfADamagedBlock) {
   }
 }
 
+TEST(RocksDbRepair, NamesATableFileWhoseEndIsOverwrittenOnce) {
+  const Folder folder;
+  const auto table = folder.largest(".sst");
+  for (const std::uintmax_t end : {200U, 20U}) {
+    SCOPED_TRACE(end);
+    for (auto at = fs::file_size(table) - end; at + 4 <= fs::file_size(table); at += 4) Folder::overwrite(table, at);
+    const auto opened = open_rocksdb_store({.path = folder.path()});
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find(" is damaged: " + table.filename().string() + " is damaged: "),
+              std::string::npos)
+        << opened.error().message;
+    EXPECT_EQ(opened.error().message.find("MANIFEST"), std::string::npos) << opened.error().message;
+    const auto report = folder.repair(false);
+    ASSERT_EQ(report.damage.size(), 1U);
+    EXPECT_EQ(report.damage.front().file, table.filename().string());
+    EXPECT_EQ(report.tables_lost, (std::vector<std::string>{table.filename().string()}));
+  }
+  EXPECT_TRUE(folder.repair().repaired);
+  EXPECT_TRUE(open_rocksdb_store({.path = folder.path()}));
+}
+
 TEST(RocksDbRepair, GoesOnWithoutATableFileThatIsMissing) {
   const Folder folder;
   fs::remove(folder.largest(".sst"));

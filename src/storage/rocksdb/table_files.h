@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rocksdb/status.h>
+
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +19,14 @@ namespace stator::storage {
 // The folder within a data folder for frozen files.  Files that are in it when a store is opened were left behind by a
 // process.
 inline constexpr std::string_view kFrozenFolder = "FROZEN";
+
+// One table file, opened by itself.  The status does not name the file.
+struct TableCheck {
+  bool opened = false;  // its end, with the index of its blocks, could be read
+  rocksdb::Status status;
+};
+enum class Blocks : std::uint8_t { Skipped, Read };
+TableCheck check_table_file(const std::string& path, Blocks blocks);
 
 // Reads one table file by itself and compares the checksum of every block.  Errors: Corruption, Storage.
 Result<void> verify_table_file(const std::string& path);

@@ -104,4 +104,12 @@ rocksdb::Status TablesOnly::open() {
   }
 }
 
+std::optional<std::vector<rocksdb::LiveFileMetaData>> named_tables(const std::string& folder) {
+  TablesOnly tables(folder, TablesOnly::Damage::FoundWhenRead);
+  if (!tables.open().ok()) return std::nullopt;
+  std::vector<rocksdb::LiveFileMetaData> files;
+  tables.db().GetLiveFilesMetaData(&files);
+  return files;
+}
+
 }  // namespace stator::storage

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,5 +39,8 @@ class TablesOnly {
   std::vector<std::pair<std::uint64_t, std::string>> bad_logs_;
   std::unique_ptr<rocksdb::DB> db_;  // last: it uses the rest
 };
+
+// The tables that the manifest of a folder names, also damaged ones; nothing if the manifest cannot be read.
+std::optional<std::vector<rocksdb::LiveFileMetaData>> named_tables(const std::string& folder);
 
 }  // namespace stator::storage
