@@ -3,22 +3,18 @@
 #define XXH_INLINE_ALL
 #include <linux/fs.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cstring>
+#include <cerrno>
 #include <utility>
 
+#include "stator/base/log.h"
 #include "stator/storage/rocksdb/file.h"
 
 namespace stator::storage {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "the mapped page is written in words");
 
 // On disk.  Integers are little-endian, checksums are XXH3 with 64 bits.
 //
@@ -31,6 +27,7 @@ static_assert(std::endian::native == std::endian::little, "the mapped page is wr
 //                 tables:u32  logs:u32  {number:u64 bytes:u64}...  {number:u64}...
 constexpr BytesView kMagic("stator-mark\x01", 12);
 constexpr std::size_t kSlotAt[] = {64, 128};
+constexpr std::size_t kHeadSize = 144;  // the magic and both slots
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kListSpace = std::size_t{128} << 10;
 constexpr std::size_t kListAt[] = {kPage, kPage + kListSpace};
@@ -140,27 +137,23 @@ std::optional<Content> read_content(const DataFile& file) {
 
 class MarkFile::Impl {
  public:
-  explicit Impl(std::string name) : file(name, O_RDWR | O_CREAT), path(std::move(name)) {}
-  ~Impl() {
-    if (page != nullptr) ::munmap(page, kPage);
+  explicit Impl(std::string name) : file(name, O_RDWR | O_CREAT), path(std::move(name)) {
+    head.resize(kHeadSize, '\0');
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
 
-  // One of the two slots is always whole: the one that is not being written.
-  void store(std::size_t slot, std::uint64_t sequence) const {
-    const std::uint64_t words[] = {sequence, slot_checksum(sequence, slot)};
-    auto* at = reinterpret_cast<std::uint64_t*>(page + kSlotAt[slot]);
-    for (const auto word : words) {
-      std::atomic_ref(*at++).store(word, std::memory_order_release);
-    }
+  void set_slot(std::size_t slot, std::uint64_t sequence) {
+    Bytes bytes;
+    append_le(bytes, sequence, 8);
+    append_le(bytes, slot_checksum(sequence, slot), 8);
+    head.replace(kSlotAt[slot], bytes.size(), bytes);
   }
 
   const DataFile file;
   const std::string path;
-  char* page = nullptr;
+  Bytes head{kMagic};
   std::uint64_t next_list = 1;
   std::size_t next_slot = 0;
+  bool writes_fail = false;  // the log says so already
 };
 
 MarkFile::MarkFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -172,27 +165,26 @@ Result<std::unique_ptr<MarkFile>> MarkFile::open(const std::string& folder) {
   if (!impl->file.is_open()) return failed("cannot open");
   const auto content = read_content(impl->file);
   if (impl->file.size() == 0) {
-    // Where files are copied when they are written to, a page that is mapped could need room that a full disk does not
-    // have, and the process would end.
+    // Where files are copied when they are written to, a page that is written again could need room that a full disk
+    // does not have.
     int flags = 0;
     if (::ioctl(impl->file.get(), FS_IOC_GETFLAGS, &flags) == 0) {
       flags |= FS_NOCOW_FL;
       [[maybe_unused]] const int ignored = ::ioctl(impl->file.get(), FS_IOC_SETFLAGS, &flags);
     }
   }
+  const auto sequence = content && content->sequence ? *content->sequence : 0;
+  for (std::size_t slot = 0; slot < 2; ++slot) impl->set_slot(slot, sequence);
   if (!content || impl->file.size() < kFileSize) {
-    Bytes page(kMagic);
+    Bytes page = impl->head;
     page.resize(kPage, '\0');
-    // The page is written, not only made room for, so that it has its place on the disk before it is mapped.
+    // The page is written, not only made room for, so that it has its place on the disk before the disk is full.
     if (!impl->file.write_at(0, page) || ::ftruncate(impl->file.get(), kFileSize) != 0 || !impl->file.sync()) {
       return failed("cannot write");
     }
+  } else if (!impl->file.write_at(0, impl->head)) {
+    return failed("cannot write");
   }
-  void* mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, impl->file.get(), 0);
-  if (mapped == MAP_FAILED) return failed("cannot map");
-  impl->page = static_cast<char*>(mapped);
-  const auto sequence = content && content->sequence ? *content->sequence : 0;
-  for (std::size_t slot = 0; slot < 2; ++slot) impl->store(slot, sequence);
   if (content && content->list) impl->next_list = content->list->number + 1;
   return std::unique_ptr<MarkFile>(new MarkFile(std::move(impl)));
 }
@@ -208,8 +200,15 @@ std::optional<Mark> MarkFile::read(const std::string& folder) {
 }
 
 void MarkFile::acknowledge(CommitSequence sequence) {
-  impl_->store(impl_->next_slot, sequence.value);
+  // One of the two slots is always whole: the one that this does not change.
+  impl_->set_slot(impl_->next_slot, sequence.value);
   impl_->next_slot ^= 1;
+  const bool failed = !impl_->file.write_at(0, impl_->head);
+  if (failed && !impl_->writes_fail) {
+    log::warning("mark_not_kept", {{"cause", system_error("cannot write", impl_->path, errno).message},
+                                   {"message", "a log that loses its end will not be noticed"}});
+  }
+  impl_->writes_fail = failed;
 }
 
 Result<void> MarkFile::set_files(const LiveFiles& files) {

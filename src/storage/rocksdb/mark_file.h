@@ -37,9 +37,12 @@ struct Mark {
 // MARK, a file in the data folder that says which data must be there: the newest synced commit, and the live files.
 // Without it a log that lost its end looks like one that is complete.
 //
-// The sequence is stored in a mapped page, without a system call or a sync of its own: it survives the process, and
-// after a power cut it may be old, but it is never ahead of the synced commits.  Everything is there twice and has a
-// checksum, so that a store that was cut short leaves the one before.  docs/formats/store.md draws it.
+// The sequence is written without a sync of its own: it is in the cache of the system and survives the process. After a
+// power cut it may be old, but it is never ahead of the synced commits.  Everything is there twice and has a checksum,
+// so that a write that was cut short leaves the one before.  docs/formats/store.md draws it.
+//
+// Each acknowledge() writes the magic and both slots, so a file that somebody cut while it was open is whole again. It
+// is not mapped: a store to a page that is missing in the file ends the process.
 //
 // acknowledge() and set_files() each belong to one thread at a time, and do not disturb each other.
 class MarkFile {
@@ -52,6 +55,7 @@ class MarkFile {
   MarkFile(const MarkFile&) = delete;
   MarkFile& operator=(const MarkFile&) = delete;
 
+  // A write that fails is a warning in the log, once: the commit is on disk, and the mark promises less.
   void acknowledge(CommitSequence sequence);
   // Errors: Storage; the list before stays.
   Result<void> set_files(const LiveFiles& files);

@@ -100,6 +100,21 @@ TEST(MarkFile, IsMadeWholeAgainWhenItIsOpened) {
   }
 }
 
+TEST(MarkFile, IsMadeWholeAgainWhenItWasCutWhileItIsOpen) {
+  for (const std::uintmax_t size : {0U, 70U, 5000U}) {
+    SCOPED_TRACE(size);
+    const TemporaryFolder folder;
+    const auto mark = MarkFile::open(folder.path()).value();
+    mark->acknowledge({42});
+    fs::resize_file(folder.path() + "/MARK", size);
+    mark->acknowledge({43});
+    ASSERT_TRUE(MarkFile::read(folder.path()));
+    EXPECT_EQ(MarkFile::read(folder.path())->acknowledged, CommitSequence{43});
+    ASSERT_TRUE(mark->set_files(kFiles));
+    EXPECT_EQ(MarkFile::read(folder.path())->files, kFiles);
+  }
+}
+
 TEST(MarkFile, SaysWhenItsListIsNotComplete) {
   const TemporaryFolder folder;
   LiveFiles many;

@@ -23,6 +23,7 @@
 #include <thread>
 
 #include "stator/storage/rocksdb/log_file.h"
+#include "stator/storage/rocksdb/mark_file.h"
 #include "stator/storage/testing/contract.h"
 #include "stator/storage/testing/temporary_folder.h"
 
@@ -864,6 +865,21 @@ TEST(DamagedRocksDbStore, SeesWithoutAMarkThatAValidRecordIsBehindABadOne) {
   fs::remove(killed.path() + "/MARK");
   killed.flip(killed.file(".log"), 2000);
   EXPECT_FALSE(killed.open());
+}
+
+TEST(DamagedRocksDbStore, GoesOnWhenItsMarkIsCutWhileItIsOpen) {
+  const TemporaryFolder folder;
+  const auto killed = folder.path() + "/killed";
+  {
+    const auto store = open_rocksdb_store({.path = folder.path() + "/live"}).value();
+    ASSERT_TRUE(put(*store, "a", "1"));
+    fs::resize_file(folder.path() + "/live/MARK", 0);
+    ASSERT_TRUE(put(*store, "b", "1"));
+    fs::copy(folder.path() + "/live", killed);
+    EXPECT_EQ(MarkFile::read(killed)->acknowledged, store->last_commit());
+  }
+  const auto store = open_rocksdb_store({.path = killed}).value();
+  EXPECT_EQ(testing::entries(*store->snapshot()), (testing::Entries{{"a", "1"}, {"b", "1"}}));
 }
 
 TEST(DamagedRocksDbStore, OpensAFolderThatHasNoMarkYet) {
