@@ -9,6 +9,7 @@ namespace stator::library {
 
 bool is_store_url(std::string_view url) { return storage::is_postgres_url(url); }
 std::string described_store(std::string_view url) { return storage::described_postgres_url(url); }
+std::string store_without_passwords(std::string_view url) { return storage::postgres_url_without_passwords(url); }
 Result<std::unique_ptr<storage::Store>> open_store(const std::string& url, IfMissing missing) {
   return storage::open_postgres_store(
       {.url = url, .must_exist = missing == IfMissing::Refuse, .placement = std::make_shared<engine::KeyPlacement>()});

@@ -15,6 +15,8 @@ namespace stator::library {
 bool is_store_url(std::string_view url);
 // Where it leads, for people: never with a password.
 std::string described_store(std::string_view url);
+// The address with *** in the place of its passwords.
+std::string store_without_passwords(std::string_view url);
 
 enum class IfMissing : std::uint8_t {
   Make,    // makes its tables

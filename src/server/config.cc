@@ -710,14 +710,18 @@ std::string config_as_yaml(const LoadedConfig& loaded) {
   std::string out =
       "# Settings of Stator.  A setting that is commented out has the value shown.\n"
       "# A flag wins over an environment variable, and that over this file.\n";
+  auto shown = loaded.config;
+  if (!shown.store.empty()) shown.store = library::store_without_passwords(shown.store);
   for (const auto& setting : kSettings) {
     out += "\n" + wrapped(setting.help, "# ");
     out += fmt::format("# {}, {}\n", setting.flag(), setting.variable());
     const auto origin = loaded.origins.find(setting.name);
-    const auto value = value_as_yaml(setting, loaded.config);
+    const auto value = value_as_yaml(setting, shown);
+    const bool hides = value != value_as_yaml(setting, loaded.config);
     out += origin == loaded.origins.end() || setting.for_one_start
                ? fmt::format("#{}: {}\n", setting.name, value)
-               : fmt::format("{}: {}  # from {}\n", setting.name, value, origin_text(origin->second));
+               : fmt::format("{}: {}  # from {}{}\n", setting.name, value, origin_text(origin->second),
+                             hides ? "; its password is not shown" : "");
   }
   return out;
 }

@@ -141,7 +141,8 @@ std::string data_flag(const Config& config);
 // Storage.
 Result<void> check_config(const Config& config, Mode mode);
 
-// Every setting with its explanation, as a stator.yaml; settings with their default are commented out.
+// Every setting with its explanation, as a stator.yaml; settings with their default are commented out.  A password in
+// the address of the store is not shown.
 std::string config_as_yaml(const LoadedConfig& loaded);
 
 // The settings as the lines of a command's --help; without a mode, all of them.

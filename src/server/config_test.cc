@@ -290,6 +290,16 @@ TEST_F(ConfigTest, PrintsAFileThatReadsBackAsTheSameConfig) {
   EXPECT_EQ(again->config, loaded->config);
 }
 
+TEST_F(ConfigTest, PrintsNoPassword) {
+  const auto printed = [](std::string_view url) {
+    return config_as_yaml(load_config({.environment = {{"STATOR_STORE", std::string(url)}}}).value());
+  };
+  const auto text = printed("postgres://u:s3cretpw@h/x?password=s3cretpw");
+  EXPECT_EQ(text.find("s3cretpw"), std::string::npos);
+  EXPECT_NE(text.find("its password is not shown\n"), std::string::npos);
+  EXPECT_NE(printed("postgres://u@h/x").find("\nstore: postgres://u@h/x  # from the environment\n"), std::string::npos);
+}
+
 TEST_F(ConfigTest, EveryDefaultIsAValueThatMayBeSet) {
   auto text = config_as_yaml({});
   for (std::size_t at = 0; (at = text.find("\n#", at)) != std::string::npos; ++at) {

@@ -507,6 +507,7 @@ bool is_postgres_url(std::string_view url) {
 }
 
 std::string described_postgres_url(std::string_view url) { return postgres::described_url(url); }
+std::string postgres_url_without_passwords(std::string_view url) { return postgres::url_without_passwords(url); }
 
 Result<std::unique_ptr<Store>> open_postgres_store(PostgresOptions options) {
   auto libpq = TRY(postgres::Libpq::load());

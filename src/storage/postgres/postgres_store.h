@@ -34,6 +34,8 @@ struct PostgresOptions {
 bool is_postgres_url(std::string_view url);
 // Where a URL leads, for people: never with a password.
 std::string described_postgres_url(std::string_view url);
+// The URL with *** in the place of its passwords; as described_postgres_url() shows it if they cannot be told apart.
+std::string postgres_url_without_passwords(std::string_view url);
 
 // A store in the tables of a PostgreSQL database, reached through libpq, which is loaded now.
 //

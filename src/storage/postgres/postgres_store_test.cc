@@ -866,6 +866,25 @@ TEST(PostgresUrl, IsShownWithoutItsPassword) {
   EXPECT_FALSE(is_postgres_url("./data"));
 }
 
+TEST(PostgresUrl, HasStarsInThePlaceOfPasswords) {
+  struct Case {
+    std::string_view url, shown;
+  };
+  for (const auto& [url, shown] :
+       {Case{"postgres://u:s3cretpw@h/x?password=s3cretpw", "postgres://u:***@h/x?password=***"},
+        Case{"postgres://u:s3cretpw@h1:5432,h2/x?sslmode=require&sslpassword=s3cretpw&connect_timeout=3",
+             "postgres://u:***@h1:5432,h2/x?sslmode=require&sslpassword=***&connect_timeout=3"},
+        Case{"postgres://u:s3@cretpw@h/x", "postgres://u:***@h/x"},
+        Case{"postgres://u:s3?cretpw@h/x", "postgres://u:***@h/x"},
+        Case{"postgres://h/x?p%61ssword=s3cretpw", "postgres://h/x?p%61ssword=***"},
+        Case{"postgres://h?password=s3@cretpw", "postgres://h?password=***"},
+        Case{"postgres://u:s3/cretpw@h/x", "postgres://..."},
+        Case{"postgres://u@h/x?sslmode=require", "postgres://u@h/x?sslmode=require"},
+        Case{"postgres:///x", "postgres:///x"}, Case{"host=h password=s3cretpw", "..."}}) {
+    EXPECT_EQ(postgres_url_without_passwords(url), shown) << url;
+  }
+}
+
 TEST(PostgresStore, TellsWhatIsWrongWithAnAddress) {
   const auto wrong = open_postgres_store({.url = "postgres://db/app?colour=red"});
   ASSERT_FALSE(wrong);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <future>
@@ -255,6 +256,31 @@ std::string described_url(std::string_view url) {
     if (!port.empty()) text += ":" + port;
   }
   return database.empty() ? text : text + "/" + database;
+}
+
+std::string url_without_passwords(std::string_view url) {
+  if (auto described = described_url(url); described.ends_with("...")) return described;
+  static constexpr std::string_view kHidden = "***";
+  std::string text(url);
+  const auto begin = text.find("://") + 3;
+  // A password with an @ in it ends at the last one.
+  const auto at = text.substr(0, text.find('/', begin)).rfind('@');
+  const auto colon = text.find(':', begin);
+  if (at != std::string::npos && colon < at) text.replace(colon + 1, at - colon - 1, kHidden);
+  const auto query = text.find('?', begin);
+  if (query == std::string::npos) return text;
+  auto shown = text.substr(0, query);
+  for (auto from = query; from < text.size();) {
+    const auto to = std::min(text.find('&', from + 1), text.size());
+    const auto part = text.substr(from, to - from);
+    const auto name = part.substr(0, part.find('='));
+    // Any letter of the name can be written as %XX.
+    const bool is_secret = std::ranges::any_of(std::array{"password", "secret", "scram", "%"},
+                                               [&](const char* word) { return name.find(word) != std::string::npos; });
+    shown += is_secret && name.size() < part.size() ? fmt::format("{}={}", name, kHidden) : part;
+    from = to;
+  }
+  return shown;
 }
 
 }  // namespace stator::storage::postgres

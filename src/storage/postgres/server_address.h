@@ -31,5 +31,7 @@ Result<ServerAddress> read_address(const Libpq& libpq, const std::string& url);
 // Where a URL leads, for people: hosts, ports and the database, as libpq understands them, and never a password.
 // postgres://... if that is not sure.  Texts that are no URL of PostgreSQL lose what could be a password, too.
 std::string described_url(std::string_view url);
+// The URL with *** in the place of its passwords.  If that is not sure, as described_url() shows it.
+std::string url_without_passwords(std::string_view url);
 
 }  // namespace stator::storage::postgres
