@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "stator/base/descriptor.h"
@@ -12,8 +16,21 @@
 #include "stator/storage/rocksdb/rocksdb_reads.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
 #include "stator/storage/rocksdb/rocksdb_store_impl.h"
+#include "stator/storage/rocksdb/tables_only.h"
 
 namespace stator::storage {
+namespace {
+
+std::set<std::string> table_files(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
+    if (file->path().extension() == ".sst") names.insert(file->path().filename());
+  }
+  return names;
+}
+
+}  // namespace
 namespace {
 
 // Fewer files of level 0 than RocksDB merges, which is four.
@@ -199,10 +216,24 @@ Result<void> RocksDbStore::close_database() {
     options_.clock->wait(std::chrono::milliseconds(1));
   }
   base.reset();
-  if (db_ != nullptr) release_floor(*db_);
-  db_.reset();
+  if (db_ != nullptr) {
+    release_floor(*db_);
+    db_.reset();
+    tables_when_closed_ = table_files(options_.path);
+  }
   logs_->drop_closed();
   return {};
+}
+
+void RocksDbStore::remove_tables_of_failed_openings() const {
+  const auto named = named_tables(options_.path);
+  if (!named) return;
+  auto kept = tables_when_closed_;
+  for (const auto& table : *named) kept.insert(table.relative_filename);
+  for (const auto& table : table_files(options_.path)) {
+    std::error_code ignored;
+    if (!kept.contains(table)) std::filesystem::remove(options_.path + "/" + table, ignored);
+  }
 }
 
 void RocksDbStore::hold_floor() {

@@ -238,6 +238,7 @@ Result<void> RocksDbStore::recover() {
 }
 
 Error RocksDbStore::go_on_reading(Error cause) {
+  remove_tables_of_failed_openings();
   // Opening a damaged folder to read it would fail as well, and that is good: acknowledged commits are missing, and a
   // reader would get the values before them as if they were the newest.
   auto opened = cause.code == ErrorCode::Corruption ? Result<void>(cause) : open_database(Mode::ReadOnly);

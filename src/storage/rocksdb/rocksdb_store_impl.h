@@ -103,6 +103,9 @@ class RocksDbStore final : public Store, private StoreFiles {
   static bool has_few_new_files(rocksdb::DB& db);
   // No new snapshot can be taken while we hold the lock, and requests are done with theirs soon.
   Result<void> close_database();
+  // An opening that fails can leave the tables that it made of the logs, once for each attempt.  Only tables go that
+  // came after the database was closed, and that the manifest does not name.
+  void remove_tables_of_failed_openings() const;
 
   // -- reads
 
@@ -215,7 +218,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   // Held shared to use the database, except by readers, who have a view of cache_; alone by recover(), which replaces
   // it.
   mutable std::shared_mutex db_mutex_;
-  std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
+  std::set<std::string> tables_when_closed_;  // names of files; for recover(), under publish_mutex_
+  std::unique_ptr<rocksdb::DB> db_;           // null only when recover() could not open it again; failed_ is true then
   std::atomic<std::size_t> open_snapshots_{0};  // of db_: those held by cache_ and its views
   mutable RangeCache cache_;                    // closed while db_ is null or replaced
   std::atomic<bool> readable_{true};            // false: recover() has left db_ null

@@ -503,6 +503,12 @@ class HalfFailingDisk : public ::testing::Test {
     ASSERT_TRUE(put(*store, "b", "old"));
   }
   void TearDown() override { syncs_fail = false; }
+  std::size_t files(const char* extension) const {
+    std::size_t count = 0;
+    for (const auto& file : fs::directory_iterator(folder_.path()))
+      count += file.path().extension() == extension ? 1U : 0U;
+    return count;
+  }
   void cut_log() const {
     for (const auto& file : fs::directory_iterator(folder_.path())) {
       if (file.path().extension() == ".log") fs::resize_file(file.path(), 0);
@@ -539,6 +545,18 @@ TEST_F(HalfFailingDisk, IsReadWhileAttemptsToRecoverFail) {
   EXPECT_EQ(store->health().trouble, StoreTrouble::None);
   EXPECT_TRUE(put(*store, "b", "new"));
   EXPECT_EQ(store->get("b").value(), "new");
+}
+
+TEST_F(HalfFailingDisk, IsNotFilledByAttemptsToRecover) {
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(put(*store, "key", std::string(1000, 'v')));
+  syncs_fail = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  for (int attempt = 0; attempt < 5; ++attempt) EXPECT_FALSE(store->recover());
+  EXPECT_LE(files(".sst"), 1U);
+  syncs_fail = false;
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->get("key").value(), std::string(1000, 'v'));
+  EXPECT_EQ(store->get("b").value(), "old");
 }
 
 // Without the log, the folder would answer old values as if they were the newest.

@@ -81,7 +81,7 @@ class KeyTree {
     static Head of(const rocksdb::Slice& internal_key);
   };
   struct InnerNode;
-  // What goes into a node: an entry or, in an inner node, the first entry of a child and that child.
+  // An entry for a leaf; for an inner node, a child and its first entry.
   struct Slot {
     Head head;
     const char* entry;
