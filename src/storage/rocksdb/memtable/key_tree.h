@@ -22,7 +22,8 @@ namespace stator::storage {
 // One thread inserts, and any number of threads read meanwhile, without a lock.  A node has a version, which is odd
 // while the node changes; a reader that finds it odd or changed begins again.  Everything is atomic for that, and
 // nothing is freed before the tree is.  A cursor sees all entries that were there when it was made, and may see later
-// ones.
+// ones.  A leaf takes 896 bytes for up to 32 entries: with keys in random order, some 40 for each, where the skip list
+// takes 11.
 //
 // An entry is what RocksDB writes: the length of the internal key, the internal key (the user key and 8 bytes with the
 // sequence and the type), the value.  No two are equal, and `compare` orders user keys by their bytes.

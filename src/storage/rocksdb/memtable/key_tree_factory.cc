@@ -1,7 +1,11 @@
 #include "stator/storage/rocksdb/memtable/key_tree_factory.h"
 
+#include <rocksdb/version.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <utility>
 
 #include "stator/storage/rocksdb/memtable/key_tree.h"
 
@@ -29,6 +33,9 @@ class TreeIterator final : public rocksdb::MemTableRep::Iterator {
   KeyTree::Cursor cursor_;
 };
 
+// For the GetDynamicPrefixIterator() that MemTableRep::Get() calls next on this thread.
+thread_local TreeIterator* lent = nullptr;
+
 class TreeTable final : public rocksdb::MemTableRep {
  public:
   TreeTable(const KeyComparator& compare, rocksdb::Allocator* allocator)
@@ -41,6 +48,19 @@ class TreeTable final : public rocksdb::MemTableRep {
     return cursor.valid() && compare_(cursor.entry(), key) == 0;
   }
   std::size_t ApproximateMemoryUsage() override { return 0; }  // all of it is the allocator's
+
+  // The base class takes an iterator from GetDynamicPrefixIterator() and, in this version, never deletes it: it gets
+  // one from the stack.
+  void Get(const rocksdb::LookupKey& key, void* arguments, bool (*found)(void*, const char*)) override {
+    static_assert(ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR == 8, "look whether MemTableRep::Get() deletes its iterator");
+    TreeIterator iterator(tree_);
+    lent = &iterator;
+    MemTableRep::Get(key, arguments, found);
+  }
+  Iterator* GetDynamicPrefixIterator(rocksdb::Arena* arena) override {
+    if (lent != nullptr) return std::exchange(lent, nullptr);
+    return GetIterator(arena);
+  }
 
   Iterator* GetIterator(rocksdb::Arena* arena) override {
     if (arena == nullptr) return new TreeIterator(tree_);
