@@ -512,7 +512,7 @@ void Committer::fail_store(const Error& error) {
 // Files and folders of this machine are for its log.
 Error Committer::read_only_error(const Work& work) const {
   using storage::StoreTrouble;
-  if (!readable_) {
+  if (!readable_ && trouble_ != StoreTrouble::TakenOver) {
     return {ErrorCode::ReadOnly,
             trouble_ == StoreTrouble::Damaged
                 ? "The database is closed: its files are damaged, and it could not be opened again. The server's log "

@@ -151,19 +151,22 @@ class FolderChecker {
       return {};
     }
     // RocksDB names the manifest, or nothing, when the end of a table is damaged.
-    if (file.empty() && add_damaged_tables()) return {};
+    if (file.empty() && TRY(add_damaged_tables())) return {};
     add(Kind::Table, file.empty() ? std::string("a table file") : file,
         missing ? std::string("is missing") : fmt::format("is damaged: {}", text));
     return {};
   }
 
-  bool add_damaged_tables() {
+  // Whether there is one.
+  Result<bool> add_damaged_tables() {
     const auto before = check_.damage.size();
     const auto tables = named_tables(folder_);
     if (!tables) return false;
     for (const auto& table : *tables) {
       const auto [opened, status] = check_table_file(folder_ + table.name, Blocks::Skipped);
-      if (!opened) check_.damage.push_back(table_damage(table.file_number, status));
+      if (opened) continue;
+      if (trouble_of(status) == StoreTrouble::NoDescriptors) return storage_error("cannot read " + table.name, status);
+      check_.damage.push_back(table_damage(table.file_number, status));
     }
     return check_.damage.size() > before;
   }

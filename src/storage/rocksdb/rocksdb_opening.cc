@@ -21,17 +21,17 @@
 namespace stator::storage {
 namespace {
 
-std::set<std::string> table_files(const std::string& folder) {
+// Tables, and logs without a record.
+std::set<std::string> tables_and_empty_logs(const std::string& folder) {
   std::set<std::string> names;
   std::error_code error;
   for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
-    if (file->path().extension() == ".sst") names.insert(file->path().filename());
+    const auto kind = file->path().extension();
+    std::error_code unknown;
+    if (kind == ".sst" || (kind == ".log" && file->file_size(unknown) == 0)) names.insert(file->path().filename());
   }
   return names;
 }
-
-}  // namespace
-namespace {
 
 // Fewer files of level 0 than RocksDB merges, which is four.
 constexpr int kFewNewFiles = 2;
@@ -91,20 +91,17 @@ Error RocksDbStore::opening_error(const rocksdb::Status& status) const {
 Result<void> RocksDbStore::open_database(Mode mode) {
   disk_is_full_ = false;
   TRY(prepare_data_folder(options_.path));
-  FolderCheck found;
-  {
-    // Not by RocksDB's way of opening it: that deletes the files it has lost track of.
-    const auto lock = TRY(FolderLock::take(options_.path));
-    found = TRY(check_folder(options_.path));
-    if (!found.damage.empty()) return damage_error(options_.path, found);
-    if (found.mark_lost) {
-      log::warning("no_mark",
-                   {{"message", fmt::format("{}/{} is missing or cannot be read: whether the log has lost its end "
-                                            "cannot be told; a new one is made",
-                                            options_.path, kMarkName)}});
-    }
-    if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
+  if (lock_ == nullptr) lock_ = TRY(FolderLock::take(options_.path));
+  // Before RocksDB opens it, which deletes the files it has lost track of.
+  const auto found = TRY(check_folder(options_.path));
+  if (!found.damage.empty()) return damage_error(options_.path, found);
+  if (found.mark_lost) {
+    log::warning("no_mark",
+                 {{"message", fmt::format("{}/{} is missing or cannot be read: whether the log has lost its end "
+                                          "cannot be told; a new one is made",
+                                          options_.path, kMarkName)}});
   }
+  if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
   fit_disk();
   auto options = rocks_;
   if (mode == Mode::OnReserve) {
@@ -116,12 +113,16 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     TRY(sync_logs(found));
   }
   auto reachable = found.reachable;
-  // Commits that may be only in the system's cache were not acknowledged, and readers do not see them.
-  if (mode == Mode::ReadOnly && found.is_synced() && !sync_logs(found)) reachable = found.synced();
+  // Commits that may be only in the system's cache were not acknowledged, and readers do not see them.  What readers
+  // have seen was synced, also if the mark could not be written.
+  if (mode == Mode::ReadOnly && found.is_synced() && !sync_logs(found)) {
+    reachable = std::max(found.synced(), last_commit().value);
+  }
   options.wal_filter = replay_from(found, reachable);
   rocksdb::DB* db = nullptr;
   listener_->forget();
   log_->hold();
+  if (mode != Mode::ReadOnly) lock_.reset();  // RocksDB takes it itself
   const auto status = mode == Mode::ReadOnly ? rocksdb::DB::OpenForReadOnly(options, options_.path, &db)
                                              : rocksdb::DB::Open(options, options_.path, &db);
   log_->let_go(status.ok());
@@ -138,8 +139,8 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     db_.reset();
     return std::move(sequence).error();
   }
+  last_commit_.store(sequence->value, std::memory_order_release);  // before readers can see it
   cache_.open(new_base());
-  last_commit_.store(sequence->value, std::memory_order_release);
   last_written_ = *sequence;
   mode_ = mode;
   if (mode == Mode::ReadOnly) return {};
@@ -219,20 +220,20 @@ Result<void> RocksDbStore::close_database() {
   if (db_ != nullptr) {
     release_floor(*db_);
     db_.reset();
-    tables_when_closed_ = table_files(options_.path);
+    files_when_closed_ = tables_and_empty_logs(options_.path);
   }
   logs_->drop_closed();
   return {};
 }
 
-void RocksDbStore::remove_tables_of_failed_openings() const {
+void RocksDbStore::remove_files_of_failed_openings() const {
   const auto named = named_tables(options_.path);
   if (!named) return;
-  auto kept = tables_when_closed_;
+  auto kept = files_when_closed_;
   for (const auto& table : *named) kept.insert(table.relative_filename);
-  for (const auto& table : table_files(options_.path)) {
+  for (const auto& file : tables_and_empty_logs(options_.path)) {
     std::error_code ignored;
-    if (!kept.contains(table)) std::filesystem::remove(options_.path + "/" + table, ignored);
+    if (!kept.contains(file)) std::filesystem::remove(options_.path + "/" + file, ignored);
   }
 }
 

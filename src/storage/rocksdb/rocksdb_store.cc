@@ -203,6 +203,7 @@ Result<void> RocksDbStore::recover() {
   const auto trouble = health_without_keys().trouble;
   if (mode_ == Mode::Normal && trouble == StoreTrouble::DiskFull) note_full();
   if (trouble == StoreTrouble::Damaged) return Error{ErrorCode::Corruption, failure_};
+  if (trouble == StoreTrouble::TakenOver) return Error{ErrorCode::Storage, failure_};
   forget_unpublished();  // whether the disk has it, opening again tells
   lost_written_ = false;
   if (mode_ == Mode::OnReserve) {
@@ -238,7 +239,12 @@ Result<void> RocksDbStore::recover() {
 }
 
 Error RocksDbStore::go_on_reading(Error cause) {
-  remove_tables_of_failed_openings();
+  if (lock_ == nullptr) {
+    auto lock = FolderLock::take(options_.path);
+    if (!lock) return give_up_folder(std::move(lock).error());
+    lock_ = std::move(*lock);
+  }
+  remove_files_of_failed_openings();
   // Opening a damaged folder to read it would fail as well, and that is good: acknowledged commits are missing, and a
   // reader would get the values before them as if they were the newest.
   auto opened = cause.code == ErrorCode::Corruption ? Result<void>(cause) : open_database(Mode::ReadOnly);
@@ -250,6 +256,16 @@ Error RocksDbStore::go_on_reading(Error cause) {
   listener_->forget();
   set_health({.trouble = StoreTrouble::Damaged, .cause = failure_, .file = table_in(failure_)});
   return std::move(opened).error();
+}
+
+Error RocksDbStore::give_up_folder(Error cause) {
+  readable_ = false;
+  mode_ = Mode::ReadOnly;
+  if (cause.code != ErrorCode::Usage) return cause;
+  failure_ = cause.message;
+  listener_->forget();
+  set_health({.trouble = StoreTrouble::TakenOver, .cause = failure_});
+  return {ErrorCode::Storage, failure_};
 }
 
 StoreHealth RocksDbStore::health() const {

@@ -103,9 +103,9 @@ class RocksDbStore final : public Store, private StoreFiles {
   static bool has_few_new_files(rocksdb::DB& db);
   // No new snapshot can be taken while we hold the lock, and requests are done with theirs soon.
   Result<void> close_database();
-  // An opening that fails can leave the tables that it made of the logs, once for each attempt.  Only tables go that
-  // came after the database was closed, and that the manifest does not name.
-  void remove_tables_of_failed_openings() const;
+  // An opening that fails can leave the tables that it made of the logs, and an empty log, once for each attempt.  Only
+  // files go that came after the database was closed, and tables only if the manifest does not name them.  With lock_.
+  void remove_files_of_failed_openings() const REQUIRES(commit_mutex_);
 
   // -- reads
 
@@ -184,6 +184,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   // Opens the database to be read, as it could be before, after `cause` has kept it closed.  Answers why it is not open
   // for writes.
   Error go_on_reading(Error cause) REQUIRES(commit_mutex_);
+  // The folder cannot be locked: another process may write to it, so it is neither read nor changed.
+  Error give_up_folder(Error cause) REQUIRES(commit_mutex_);
   void set_health(StoreHealth health);
   StoreHealth health_without_keys() const;
   // Between the first and the last key of a table file.
@@ -200,7 +202,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   rocksdb::Options rocks_;
   const std::shared_ptr<LogSync> logs_ = std::make_shared<LogSync>(options_.path, options_.sync_file);
   const std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(logs_);
-  std::unique_ptr<FolderLock> lock_;      // read-only; otherwise RocksDB itself locks the folder
+  std::unique_ptr<FolderLock> lock_;      // held whenever RocksDB itself does not lock the folder
   std::unique_ptr<ReplayFilter> replay_;  // of the last opening
 
   mutable Mutex health_mutex_;
@@ -218,8 +220,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   // Held shared to use the database, except by readers, who have a view of cache_; alone by recover(), which replaces
   // it.
   mutable std::shared_mutex db_mutex_;
-  std::set<std::string> tables_when_closed_;  // names of files; for recover(), under publish_mutex_
-  std::unique_ptr<rocksdb::DB> db_;           // null only when recover() could not open it again; failed_ is true then
+  std::set<std::string> files_when_closed_;  // names of files; for recover(), under publish_mutex_
+  std::unique_ptr<rocksdb::DB> db_;          // null only when recover() could not open it again; failed_ is true then
   std::atomic<std::size_t> open_snapshots_{0};  // of db_: those held by cache_ and its views
   mutable RangeCache cache_;                    // closed while db_ is null or replaced
   std::atomic<bool> readable_{true};            // false: recover() has left db_ null

@@ -503,6 +503,7 @@ class HalfFailingDisk : public ::testing::Test {
     ASSERT_TRUE(put(*store, "b", "old"));
   }
   void TearDown() override { syncs_fail = false; }
+  const std::string& folder() const { return folder_.path(); }
   std::size_t files(const char* extension) const {
     std::size_t count = 0;
     for (const auto& file : fs::directory_iterator(folder_.path()))
@@ -551,12 +552,40 @@ TEST_F(HalfFailingDisk, IsNotFilledByAttemptsToRecover) {
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(put(*store, "key", std::string(1000, 'v')));
   syncs_fail = true;
   ASSERT_FALSE(put(*store, "a", "new"));
+  const auto logs = files(".log");
   for (int attempt = 0; attempt < 5; ++attempt) EXPECT_FALSE(store->recover());
   EXPECT_LE(files(".sst"), 1U);
+  EXPECT_LE(files(".log"), logs + 1);
   syncs_fail = false;
   ASSERT_TRUE(store->recover());
   EXPECT_EQ(store->get("key").value(), std::string(1000, 'v'));
   EXPECT_EQ(store->get("b").value(), "old");
+}
+
+TEST_F(HalfFailingDisk, KeepsOthersOutWhileItIsRead) {
+  syncs_fail = true;
+  ASSERT_FALSE(put(*store, "a", "new"));
+  ASSERT_FALSE(store->recover());
+  ASSERT_TRUE(store->health().readable);
+  syncs_fail = false;
+  const auto other = open_rocksdb_store({.path = folder()});
+  ASSERT_FALSE(other) << "it would write files that this store takes for leftovers";
+  EXPECT_EQ(other.error().code, ErrorCode::Usage);
+  EXPECT_TRUE(store->recover());
+}
+
+TEST_F(HalfFailingDisk, ShowsWhatWasAcknowledgedAlsoIfTheMarkIsOld) {
+  std::ifstream mark(folder() + "/MARK", std::ios::binary);
+  const std::string old(std::istreambuf_iterator<char>(mark), {});
+  ASSERT_TRUE(put(*store, "a", "newer"));
+  std::fstream(folder() + "/MARK", std::ios::binary | std::ios::in | std::ios::out) << old;
+  syncs_fail = true;
+  ASSERT_FALSE(put(*store, "b", "new"));
+  ASSERT_FALSE(store->recover());
+  EXPECT_EQ(store->get("a").value(), "newer");
+  syncs_fail = false;
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->get("a").value(), "newer");
 }
 
 // Without the log, the folder would answer old values as if they were the newest.
