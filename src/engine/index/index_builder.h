@@ -14,10 +14,10 @@ namespace stator::engine {
 // Fills indexes that were added to a table with items, while it is being written to.
 //
 // From the commit that adds an index, every write keeps it (see plan_index).  The builder walks the items that were
-// there before, a few at a time: each chunk is a work of its own in the committer, which looks at the items as they are
-// by then, adds the entries that are missing, and notes how far it came.  So a chunk and a write never overlap, a
-// restart goes on where it stopped, and when the walk is over the index holds exactly what it should.  Then it may be
-// read.
+// there before, a few at a time, and works out their entries: each chunk is a work of its own in the committer, which
+// looks again at those that were written meanwhile, adds the entries that are missing, and notes how far it came.  So a
+// chunk and a write never overlap, a restart goes on where it stopped, and when the walk is over the index holds
+// exactly what it should.  Then it may be read.
 //
 // Thread-safe.  Owns one thread, joined by stop() or the destructor.
 class IndexBuilder {
