@@ -8,19 +8,26 @@
 #include <utility>
 
 #include "stator/base/mutex.h"
+#include "stator/base/priority.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
 
 namespace stator::storage {
 
 // Hears when a flush or a compaction fails, and when a read finds damage.  RocksDB would go on taking writes until too
 // many files wait for compaction, and then let them hang; we stop at once.  Also hears when the files of the database
-// change. Thread-safe.
+// change, and lets requests have the processor before compactions.  Thread-safe.
 class FailureListener final : public rocksdb::EventListener {
  public:
   // Before the database is opened.
   void on_new_files(std::function<void(rocksdb::DB&)> call) { new_files_ = std::move(call); }
 
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) override { new_files_(*db); }
+  // On the thread that compacts.  A thread that wakes up for a request does not always take the core from one that has
+  // the same priority.
+  void OnCompactionBegin(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& /*info*/) override {
+    constexpr int kNiceness = 10;
+    lower_priority(kNiceness);
+  }
   void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& /*info*/) override { new_files_(*db); }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { note(*status); }
