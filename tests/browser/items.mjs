@@ -341,14 +341,14 @@ test("100,000 items are browsed without loading all", async () => {
   const grid = page.locator(".grid");
   for (let i = 0; i < 8; i++) {
     await grid.evaluate((element) => (element.scrollTop = element.scrollHeight));
-    await page.waitForFunction((wanted) => Number(document.querySelector("[data-status=rows] b").textContent.replaceAll(",", "")) > wanted, 250 * (i + 1));
+    await page.waitForFunction((wanted) => Number(document.querySelector("[data-status=rows] b")?.textContent.replaceAll(",", "")) > wanted, 250 * (i + 1));
   }
   assert.ok(await page.locator(".grid-body [role=row]").count() < 80, "rows out of sight are not in the document");
 });
 
 test("thousands of rows stay quick, and by keyboard, too", async () => {
   await button("Load 5,000 more").click();
-  await page.waitForFunction(() => Number(document.querySelector("[data-status=rows] b").textContent.replaceAll(",", "")) > 5000 && !document.querySelector(".status .spinner"));
+  await page.waitForFunction(() => Number(document.querySelector("[data-status=rows] b")?.textContent.replaceAll(",", "")) > 5000 && !document.querySelector(".status .spinner"));
   await page.locator(".grid").focus();
   await page.keyboard.press("End");
   await page.waitForFunction(() => Number(document.querySelector(".grid-row.current")?.getAttribute("aria-rowindex")) > 5000);
@@ -377,7 +377,7 @@ test("a long scan is stopped, and goes on", async () => {
   release();
   await page.unroute("**/api/Scan");
   await button("Go on").click();
-  await page.waitForFunction((before) => document.querySelector("[data-status=examined]").textContent !== before && !document.querySelector(".status .spinner"), examined);
+  await page.waitForFunction((before) => document.querySelector("[data-status=examined]")?.textContent !== before && !document.querySelector(".status .spinner"), examined);
   assert.equal(await status(page), "0 returned");
 });
 

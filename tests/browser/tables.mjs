@@ -132,7 +132,7 @@ test("a protected table is not deleted, and the reason is shown", async () => {
 
 test("a table is copied with its items", async () => {
   await button("Copy the table").click();
-  await page.waitForFunction(() => document.querySelector("h1").textContent === "Copy Books.v2");
+  await page.waitForFunction(() => document.querySelector("h1")?.textContent === "Copy Books.v2");
   assert.equal(await page.getByLabel("Table name").inputValue(), "Books.v2-copy");
   await button("Copy the table").click();
   await page.waitForURL(/tables\/Books\.v2-copy\/items/);
@@ -153,7 +153,7 @@ test("a table is copied from another endpoint", async () => {
   await page.getByLabel("Endpoint").fill(far.api);
   await button("List its tables").click();
   await button("Far").click();
-  await page.waitForFunction(() => document.querySelector("h1").textContent === "Copy Far");
+  await page.waitForFunction(() => document.querySelector("h1")?.textContent === "Copy Far");
   await button("Copy the table").click();
   await page.waitForURL(/tables\/Far\/items/);
   assert.equal((await call(server, "Scan", { TableName: "Far", Select: "COUNT" })).Count, 40);
