@@ -377,7 +377,7 @@ test("a long scan is stopped, and goes on", async () => {
   release();
   await page.unroute("**/api/Scan");
   await button("Go on").click();
-  await page.waitForFunction((before) => document.querySelector("[data-status=examined]")?.textContent !== before && !document.querySelector(".status .spinner"), examined);
+  await page.waitForFunction((before) => (document.querySelector("[data-status=examined]")?.textContent ?? before) !== before && !document.querySelector(".status .spinner"), examined);
   assert.equal(await status(page), "0 returned");
 });
 
